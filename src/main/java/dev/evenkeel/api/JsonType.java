@@ -47,6 +47,14 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
 
   /** The type of a component; null: its form is to be declared. */
   static JsonType of(RecordComponent component) {
+    if (component.isAnnotationPresent(AlsoNumber.class)) {
+      return simple(
+          "a string",
+          json ->
+              json instanceof String || json instanceof Integer || json instanceof Long
+                  ? json.toString()
+                  : null);
+    }
     Bounds bounds = component.getAnnotation(Bounds.class);
     return of(
         component.getGenericType(),

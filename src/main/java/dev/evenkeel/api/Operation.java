@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
@@ -135,11 +136,14 @@ public final class Operation<Q extends Record, A> {
   /**
    * Whoever asks needs this, too.
    *
-   * @param words the same for people
+   * @param words the same for people; null: the question's comment says it
+   * @param need gives null if nothing is needed
    */
   Operation<Q, A> needs(String words, Function<JsonObject, Need> need) {
     needs.add(need);
-    needed.add(words);
+    if (words != null) {
+      needed.add(words);
+    }
     return this;
   }
 
@@ -273,7 +277,7 @@ public final class Operation<Q extends Record, A> {
 
   /** What whoever asks needs. */
   public List<Need> needs(JsonObject asked) {
-    return needs.stream().map(each -> each.apply(asked)).toList();
+    return needs.stream().map(each -> each.apply(asked)).filter(Objects::nonNull).toList();
   }
 
   /** What whoever asks needs, for people; null: nothing. */
@@ -325,13 +329,11 @@ public final class Operation<Q extends Record, A> {
   }
 
   /** Writes an answer as a JSON object, or as a JSON array of them. */
+  @SuppressWarnings("unchecked")
   public Object writeAnswer(A answer) {
-    if (!listed) {
-      return RecordJson.of(answerType).writeAny(answer);
-    }
-    JsonArray array = new JsonArray();
-    ((List<?>) answer).forEach(each -> array.add(RecordJson.of(answerType).writeAny(each)));
-    return array;
+    return listed
+        ? RecordJson.json((List<? extends Record>) answer)
+        : RecordJson.json((Record) answer);
   }
 
   /** Reads an answer. */

@@ -2,18 +2,29 @@ package dev.evenkeel.api;
 
 import static dev.evenkeel.api.Operation.text;
 import static dev.evenkeel.api.Permission.Kind.ADMIN;
+import static dev.evenkeel.protocol.Refusal.GROUP_ACTIVE;
+import static dev.evenkeel.protocol.Refusal.UNKNOWN_GROUP;
 
 import dev.evenkeel.api.ClearQuota.ClearedQuota;
+import dev.evenkeel.api.DeleteGroup.DeletedShard;
+import dev.evenkeel.api.DeleteGroup.GroupDeletion;
+import dev.evenkeel.api.PauseGroup.PauseResult;
+import dev.evenkeel.api.PlanGroup.GroupPlan;
+import dev.evenkeel.api.ResetGroup.OffsetReset;
+import dev.evenkeel.api.ResetGroup.ResetShard;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonObject;
+import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** All operations of the API. */
 public final class Operations {
+  private static final String GROUPS = "evenkeel.api.groups";
   private static final String QUOTAS = "evenkeel.api.quotas";
 
   private Operations() {}
@@ -62,9 +73,109 @@ public final class Operations {
     };
   }
 
+  // ---- Groups
+
+  public static final Operation<ResetGroup, OffsetReset> RESET_GROUP =
+      Operation.of(GROUPS, "reset", ResetGroup.class, OffsetReset.class)
+          .post("/api/groups/{group}/offsets")
+          .needs("group", ADMIN)
+          .changes()
+          .largeBody()
+          .refuses(UNKNOWN_GROUP, GROUP_ACTIVE)
+          .example(
+              ResetGroup.of("billing", "12345").ofTopic("orders").ofShard(1).dry(),
+              new OffsetReset(
+                  "billing",
+                  true,
+                  List.of(
+                      new ResetShard("orders", 1, null, 3L, 12345, "DRY_RUN", null, null, null))));
+
+  public static final Operation<PauseGroup, PauseResult> PAUSE_GROUP =
+      Operation.of(GROUPS, "pause", PauseGroup.class, PauseResult.class)
+          .post("/api/groups/{group}/pause")
+          .mayLackBody()
+          .needs("group", ADMIN)
+          .changes()
+          .refuses(UNKNOWN_GROUP)
+          .example(new PauseGroup("billing", "orders", 1),
+              new PauseResult("billing", "orders", 1, true));
+
+  public static final Operation<ResumeGroup, PauseResult> RESUME_GROUP =
+      Operation.of(GROUPS, "resume", ResumeGroup.class, PauseResult.class)
+          .post("/api/groups/{group}/resume")
+          .mayLackBody()
+          .needs("group", ADMIN)
+          .changes()
+          .refuses(UNKNOWN_GROUP)
+          .example(
+              new ResumeGroup("billing", "orders", 1),
+              new PauseResult("billing", "orders", 1, false));
+
+  public static final Operation<PlanGroup, GroupPlan> PLAN_GROUP =
+      Operation.of(GROUPS, "plan", PlanGroup.class, GroupPlan.class)
+          .post("/api/groups/{group}/plan")
+          .mayLackBody()
+          .needs("view:GROUP", asked -> Need.seeGroup(text(asked, "group")))
+          .refuses(UNKNOWN_GROUP)
+          .example(
+              PlanGroup.of("billing").adding(2).removing("c1"),
+              new GroupPlan(
+                  List.of(new PlanGroup.Move("orders", 1, "c1", "new-1")),
+                  Map.of("c2", List.of("orders/0")),
+                  Map.of("c2", new PlanGroup.Load(1, 12L, 0.4, 2048.5))));
+
+  public static final Operation<DeleteGroup, GroupDeletion> DELETE_GROUP =
+      Operation.of(GROUPS, "delete", DeleteGroup.class, GroupDeletion.class)
+          .delete("/api/groups/{group}")
+          .needs("group", ADMIN)
+          .changes()
+          .refuses(UNKNOWN_GROUP, GROUP_ACTIVE)
+          .example(
+              new DeleteGroup("billing", null, false),
+              new GroupDeletion(
+                  "billing",
+                  null,
+                  false,
+                  List.of(new DeletedShard("orders", 0, 0L, 1L, 1L, 0L, 0L, 0L)),
+                  null));
+
+  public static final Operation<ListRebalances, List<MoveView>> LIST_REBALANCES =
+      Operation.listOf(GROUPS, "rebalances", ListRebalances.class, MoveView.class)
+          .get("/api/rebalances")
+          .needs(
+              null,
+              asked ->
+                  asked.getValue("group") == null ? null : Need.seeGroup(text(asked, "group")))
+          .shows(move -> Need.seeGroup(text(move, "group")))
+          .example(
+              new ListRebalances("billing", 2_000),
+              List.of(
+                  new MoveView(
+                      Instant.parse("2026-11-27T12:38:23.065Z"),
+                      "billing",
+                      "orders",
+                      0,
+                      "a",
+                      "b",
+                      "member joined",
+                      36L,
+                      20L,
+                      0L,
+                      false,
+                      2L)));
+
   // ---- All
 
-  private static final List<Operation<?, ?>> ALL = List.of(LIST_QUOTAS, SET_QUOTA, CLEAR_QUOTA);
+  private static final List<Operation<?, ?>> ALL = List.of(
+          LIST_QUOTAS,
+          SET_QUOTA,
+          CLEAR_QUOTA,
+          RESET_GROUP,
+          PAUSE_GROUP,
+          RESUME_GROUP,
+          PLAN_GROUP,
+          DELETE_GROUP,
+          LIST_REBALANCES);
 
   public static List<Operation<?, ?>> all() {
     return ALL;

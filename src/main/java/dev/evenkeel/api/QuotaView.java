@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param kind what is limited
  * @param name of the producer, user, topic or group
- * @param bytesPerSecond null: no limit
+ * @param bytesPerSecond {@code null}: no limit
  * @param messages messages per period; null: no limit
  * @param periodMillis the period of messages; null: they have no limit
  * @param usedBytesPerSecond what was used in the last seconds; only in a list

@@ -72,6 +72,18 @@ public final class RecordJson<T extends Record> {
     return (RecordJson<T>) known;
   }
 
+  /** A record in the form of its components. */
+  public static JsonObject json(Record record) {
+    return of(record.getClass()).writeAny(record);
+  }
+
+  /** Records in the form of their components. */
+  public static JsonArray json(List<? extends Record> records) {
+    JsonArray array = new JsonArray();
+    records.forEach(each -> array.add(json(each)));
+    return array;
+  }
+
   private Form form(RecordComponent component) {
     if (component.isAnnotationPresent(Inline.class)) {
       RecordJson<?> inner = of(component.getType().asSubclass(Record.class));

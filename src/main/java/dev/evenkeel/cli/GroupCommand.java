@@ -1,11 +1,20 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.api.ResetGroup.ResetShard;
+import dev.evenkeel.api.ResetGroup;
+import dev.evenkeel.api.ResumeGroup;
+import dev.evenkeel.api.PauseGroup;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.MoveView;
+import dev.evenkeel.api.ListRebalances;
+import dev.evenkeel.api.DeleteGroup.GroupDeletion;
+import dev.evenkeel.api.DeleteGroup.DeletedShard;
+import dev.evenkeel.api.DeleteGroup;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
-import java.util.Objects;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -48,6 +57,18 @@ final class GroupCommand extends CommandGroup {
         converter = OptionFormats.ShardNumber.class,
         description = "Only this shard of the topic (default: all).")
     private Integer shard;
+
+    private void check() {
+      if (shard != null && topic == null) {
+        throw CommandFailure.usage("--shard " + shard + " needs --topic: name the shard's topic");
+      }
+    }
+
+    private String words() {
+      String part =
+          topic == null ? "" : shard == null ? topic + " of " : topic + "/" + shard + " of ";
+      return part + "group " + group + "\n";
+    }
   }
 
   GroupCommand() {
@@ -99,21 +120,39 @@ final class GroupCommand extends CommandGroup {
               converter = OptionFormats.MovesLimit.class,
               description = "Most moves, 1 to 2,000 (default: ${DEFAULT-VALUE}).")
           int limit) {
-    String query = "?group=" + HttpApi.segment(name) + "&limit=" + limit;
-    return options.get("/api/rebalances" + query, GroupCommand::moves);
+    return options.ask(
+        Operations.LIST_REBALANCES, new ListRebalances(name, limit), GroupCommand::moves);
   }
 
-  private static String moves(JsonArray moves) {
-    return Table.of(
-            "TIME time, TOPIC topic, SHARD shard, FROM from, TO to, REASON reason, "
-                + "PAUSE MS pauseMs, RELEASE MS releaseMs, REDELIVERED redelivered, "
-                + "CAP HIT capped, EPOCH epoch",
-            moves,
-            move -> {
-              Boolean capped = move.getBoolean("capped");
-              move.put("capped", capped == null ? null : capped ? "yes" : "no");
-            })
-        .text();
+  private static String moves(List<MoveView> moves) {
+    Table table =
+        new Table(
+            "TIME",
+            "TOPIC",
+            "SHARD",
+            "FROM",
+            "TO",
+            "REASON",
+            "PAUSE MS",
+            "RELEASE MS",
+            "REDELIVERED",
+            "CAP HIT",
+            "EPOCH");
+    for (MoveView each : moves) {
+      table.row(
+          each.time(),
+          each.topic(),
+          each.shard(),
+          each.from(),
+          each.to(),
+          each.reason(),
+          each.pauseMs(),
+          each.releaseMs(),
+          each.redelivered(),
+          each.capped() ? "yes" : "no",
+          each.epoch());
+    }
+    return table.text();
   }
 
   @Command(
@@ -132,7 +171,11 @@ final class GroupCommand extends CommandGroup {
         "  evenkeel group pause billing --topic orders --shard 2"
       })
   int pause(@Mixin ApiOptions options, @Mixin Scope scope) {
-    return pausing(options, "pause", scope);
+    scope.check();
+    return options.ask(
+        Operations.PAUSE_GROUP,
+        new PauseGroup(scope.group, scope.topic, scope.shard),
+        done -> "paused " + scope.words());
   }
 
   @Command(
@@ -149,25 +192,11 @@ final class GroupCommand extends CommandGroup {
         "  evenkeel group resume billing --topic orders --shard 2"
       })
   int resume(@Mixin ApiOptions options, @Mixin Scope scope) {
-    return pausing(options, "resume", scope);
-  }
-
-  private static int pausing(ApiOptions options, String action, Scope scope) {
-    String group = scope.group;
-    String topic = scope.topic;
-    Integer shard = scope.shard;
-    if (shard != null && topic == null) {
-      throw CommandFailure.usage("--shard " + shard + " needs --topic: name the shard's topic");
-    }
-    JsonObject body = new JsonObject().put("topic", topic).put("shard", shard);
-    body.getMap().values().removeIf(Objects::isNull);
-    String part =
-        topic == null ? "" : shard == null ? topic + " of " : topic + "/" + shard + " of ";
-    return options.call(
-        "POST",
-        "/api/groups/" + HttpApi.segment(group) + "/" + action,
-        body,
-        answer -> action + "d " + part + "group " + group + "\n");
+    scope.check();
+    return options.ask(
+        Operations.RESUME_GROUP,
+        new ResumeGroup(scope.group, scope.topic, scope.shard),
+        done -> "resumed " + scope.words());
   }
 
   @Command(
@@ -220,28 +249,16 @@ final class GroupCommand extends CommandGroup {
     } catch (RefusedException e) {
       throw CommandFailure.usage("--to " + e.getMessage());
     }
-    JsonObject body =
-        new JsonObject()
-            .put("to", to)
-            .put("force", force)
-            .put("dryRun", dryRun)
-            .put("topic", topic)
-            .put("shard", shard);
-    body.getMap().values().removeIf(Objects::isNull);
-    JsonObject answer =
-        options.api().call("POST", "/api/groups/" + HttpApi.segment(group) + "/offsets", body);
-    options.print(
-        answer,
-        reset ->
-            Table.of(
-                    "TOPIC topic, SHARD shard, OWNER owner, FROM from, TO to, STATE state",
-                    reset.getJsonArray("shards"))
-                .text());
-    List<JsonObject> pending =
-        answer.getJsonArray("shards").stream()
-            .map(JsonObject.class::cast)
-            .filter(each -> "PENDING".equals(each.getString("state")))
-            .toList();
+    Object json =
+        options
+            .api()
+            .ask(
+                Operations.RESET_GROUP,
+                new ResetGroup(group, to, topic, shard, force, dryRun));
+    List<ResetShard> shards = Operations.RESET_GROUP.readAnswer(json).shards();
+    options.print(json, any -> table(shards));
+    List<ResetShard> pending =
+        shards.stream().filter(each -> each.state().equals("PENDING")).toList();
     if (!pending.isEmpty()) {
       throw CommandFailure.failed(
           String.format(
@@ -252,12 +269,18 @@ final class GroupCommand extends CommandGroup {
     return ExitStatus.DONE;
   }
 
-  private static String waits(JsonObject shard) {
-    return "%s/%s: %s"
-        .formatted(
-            shard.getString("topic"),
-            shard.getInteger("shard"),
-            shard.getString("waitsFor", "no answer yet"));
+  private static String table(List<ResetShard> shards) {
+    Table table = new Table("TOPIC", "SHARD", "OWNER", "FROM", "TO", "STATE");
+    for (ResetShard each : shards) {
+      table.row(
+          each.topic(), each.shard(), each.owner(), each.from(), each.to(), each.state());
+    }
+    return table.text();
+  }
+
+  private static String waits(ResetShard shard) {
+    String what = shard.waitsFor() == null ? "no answer yet" : shard.waitsFor();
+    return shard.topic() + "/" + shard.shard() + ": " + what;
   }
 
   @Command(
@@ -286,29 +309,41 @@ final class GroupCommand extends CommandGroup {
           String topic,
       @Option(names = "--dry-run", description = "Only show what would be deleted.")
           boolean dryRun) {
-    String query = "?dryRun=" + dryRun + (topic == null ? "" : "&topic=" + HttpApi.segment(topic));
     String what = topic == null ? "group " + group : "topic " + topic + " of group " + group;
-    return options.call(
-        "DELETE",
-        "/api/groups/" + HttpApi.segment(group) + query,
-        null,
-        (JsonObject answer) -> deleted(answer, what, dryRun));
+    return options.ask(
+        Operations.DELETE_GROUP,
+        new DeleteGroup(group, topic, dryRun),
+        answer -> deleted(answer, what));
   }
 
-  private static String deleted(JsonObject answer, String what, boolean dryRun) {
-    String table =
-        Table.of(
-                "TOPIC topic, SHARD shard, COMMITTED committed, END end, LAG lag, "
-                    + "DEAD LETTERS deadLetters, RETRIES retries, BYTES FREED bytesFreed",
-                answer.getJsonArray("shards"))
-            .text();
-    if (!dryRun) {
-      return table + "deleted " + what + "\n";
+  private static String deleted(GroupDeletion deletion, String what) {
+    Table table =
+        new Table(
+            "TOPIC",
+            "SHARD",
+            "COMMITTED",
+            "END",
+            "LAG",
+            "DEAD LETTERS",
+            "RETRIES",
+            "BYTES FREED");
+    for (DeletedShard each : deletion.shards()) {
+      table.row(
+          each.topic(),
+          each.shard(),
+          each.committed(),
+          each.end(),
+          each.lag(),
+          each.deadLetters(),
+          each.retries(),
+          each.bytesFreed());
     }
-    String refused = answer.getString("refused");
-    return table
-        + (refused == null
+    if (!deletion.dryRun()) {
+      return table.text() + "deleted " + what + "\n";
+    }
+    return table.text()
+        + (deletion.refused() == null
             ? "nothing was changed: without --dry-run, " + what + " is deleted\n"
-            : "nothing was changed, and now it would be refused: " + refused + "\n");
+            : "nothing was changed, and now it would be refused: " + deletion.refused() + "\n");
   }
 }

@@ -1,7 +1,8 @@
 package dev.evenkeel.cli;
 
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.PlanGroup.GroupPlan;
+import dev.evenkeel.api.PlanGroup;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -71,48 +72,30 @@ final class GroupPlanCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    JsonObject body = new JsonObject();
-    if (add != 0) {
-      body.put("add", add);
-    }
-    if (!remove.isEmpty()) {
-      body.put("remove", new JsonArray(List.copyOf(remove)));
-    }
-    if (kill != null) {
-      body.put("kill", kill);
-    }
-    if (assignor != null) {
-      body.put("assignor", assignor);
-    }
-    if (!shards.isEmpty()) {
-      body.put("shards", new JsonObject(new TreeMap<String, Object>(shards)));
-    }
-    return options.call(
-        "POST", "/api/groups/" + HttpApi.segment(group) + "/plan", body, GroupPlanCommand::text);
+    PlanGroup change =
+        new PlanGroup(
+            group,
+            add == 0 ? null : (Integer) add,
+            remove.isEmpty() ? null : remove,
+            kill,
+            assignor,
+            shards.isEmpty() ? null : new TreeMap<>(shards));
+    return options.ask(Operations.PLAN_GROUP, change, GroupPlanCommand::text);
   }
 
-  private static String text(JsonObject plan) {
-    JsonArray owners = new JsonArray();
-    for (Map.Entry<String, Object> each : plan.getJsonObject("loads", new JsonObject())) {
-      owners.add(((JsonObject) each.getValue()).copy().put("owner", each.getKey()));
-    }
-    JsonArray moves = plan.getJsonArray("moves");
-    String loads =
-        Table.of(
-                "OWNER owner, SHARDS shards, LAG lag, BUSY busy, BYTES/S bytesPerSecond",
-                owners,
-                GroupPlanCommand::round)
-            .text();
-    return loads
-        + (moves.isEmpty()
-            ? "no shard moves\n"
-            : "\n" + Table.of("TOPIC topic, SHARD shard, FROM from, TO to", moves).text());
-  }
-
-  private static void round(JsonObject load) {
-    Double busy = load.getDouble("busy");
-    Double bytes = load.getDouble("bytesPerSecond");
-    load.put("busy", busy == null ? null : Math.round(busy * 100) / 100.0)
-        .put("bytesPerSecond", bytes == null ? null : Math.round(bytes));
+  private static String text(GroupPlan plan) {
+    Table loads = new Table("OWNER", "SHARDS", "LAG", "BUSY", "BYTES/S");
+    plan.loads()
+        .forEach(
+            (owner, load) ->
+                loads.row(
+                    owner,
+                    load.shards(),
+                    load.lag(),
+                    load.busy() == null ? null : Math.round(load.busy() * 100) / 100.0,
+                    load.bytesPerSecond() == null ? null : Math.round(load.bytesPerSecond())));
+    Table moves = new Table("TOPIC", "SHARD", "FROM", "TO");
+    plan.moves().forEach(each -> moves.row(each.topic(), each.shard(), each.from(), each.to()));
+    return loads.text() + (plan.moves().isEmpty() ? "no shard moves\n" : "\n" + moves.text());
   }
 }

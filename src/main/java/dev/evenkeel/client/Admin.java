@@ -1,5 +1,13 @@
 package dev.evenkeel.client;
 
+import dev.evenkeel.api.PlanGroup.GroupPlan;
+import dev.evenkeel.api.PlanGroup;
+import dev.evenkeel.api.ResetGroup.OffsetReset;
+import dev.evenkeel.api.ResetGroup;
+import dev.evenkeel.api.ResumeGroup;
+import dev.evenkeel.api.PauseGroup;
+import dev.evenkeel.api.DeleteGroup.GroupDeletion;
+import dev.evenkeel.api.DeleteGroup;
 import dev.evenkeel.api.SetQuota;
 import dev.evenkeel.api.QuotaView;
 import dev.evenkeel.api.Operations;
@@ -202,50 +210,9 @@ public interface Admin {
   /** Describes a group. Fails with UNKNOWN_GROUP if there is none. */
   Future<Group> group(String name);
 
-  /**
-   * Resets the committed offsets of a group, or says what that would do.
-   *
-   * @param reset which shards, and to what
-   * @return as {@code POST /api/groups/{group}/offsets} answers: {@code shards} has an entry for
-   *     each shard
-   */
-  Future<JsonObject> resetOffsets(String group, OffsetReset reset);
-
-  /**
-   * Which offsets {@link #resetOffsets} resets.
-   *
-   * @param to {@code earliest}, {@code latest}, an offset, or a time in ISO form
-   * @param topic null: all topics of the group
-   * @param shard null: all shards; needs a topic
-   * @param force whether also shards that a member owns are reset: their owners lose them for a
-   *     moment
-   * @param dryRun whether nothing is changed
-   */
-  record OffsetReset(String to, String topic, Integer shard, boolean force, boolean dryRun) {
-    /** All shards that nobody owns. */
-    public static OffsetReset to(String to) {
-      return new OffsetReset(to, null, null, false, false);
-    }
-
-    /** All shards of a topic, or all topics if it is null. */
-    public OffsetReset ofTopic(String newTopic) {
-      return new OffsetReset(to, newTopic, shard, force, dryRun);
-    }
-
-    /** One shard of the topic. */
-    public OffsetReset ofShard(int newShard) {
-      return new OffsetReset(to, topic, newShard, force, dryRun);
-    }
-
-    /** Also shards that a member owns. */
-    public OffsetReset forced() {
-      return new OffsetReset(to, topic, shard, true, dryRun);
-    }
-
-    /** Only says what would be done. */
-    public OffsetReset dry() {
-      return new OffsetReset(to, topic, shard, force, true);
-    }
+  /** Resets the committed offsets of a group, or says what that would do. */
+  default Future<OffsetReset> resetOffsets(ResetGroup reset) {
+    return ask(Operations.RESET_GROUP, reset);
   }
 
   /**
@@ -254,71 +221,8 @@ public interface Admin {
    * the cluster does not have what the change names, or in mode broadcast, and with UNAVAILABLE
    * until every node runs version 0.2 or later.
    */
-  Future<Plan> plan(String group, GroupChange change);
-
-  /**
-   * A change that {@link #plan} supposes; all of it happens at once.
-   *
-   * @param add how many members join, 0 to 1,000; they read all topics of the group
-   * @param remove names of members that leave
-   * @param kill name of a node that ends, with the members that run on it; null: none
-   * @param assignor name of the assignor that decides then; null: the present one
-   * @param shards how many shards topics have then, by name; the others stay as they are
-   */
-  record GroupChange(
-      int add, Set<String> remove, String kill, String assignor, Map<String, Integer> shards) {
-    /** No change: where the shards of the group are to be now. */
-    public static final GroupChange NONE = new GroupChange(0, Set.of(), null, null, Map.of());
-
-    public GroupChange {
-      remove = Set.copyOf(remove);
-      shards = Map.copyOf(shards);
-    }
-
-    /** So many members join. */
-    public GroupChange adding(int members) {
-      return new GroupChange(members, remove, kill, assignor, shards);
-    }
-
-    /** These members leave. */
-    public GroupChange removing(String... members) {
-      return new GroupChange(add, Set.of(members), kill, assignor, shards);
-    }
-
-    /** That node ends. */
-    public GroupChange killing(String node) {
-      return new GroupChange(add, remove, node, assignor, shards);
-    }
-
-    /** That assignor decides. */
-    public GroupChange assignedBy(String newAssignor) {
-      return new GroupChange(add, remove, kill, newAssignor, shards);
-    }
-
-    /** The topic has so many shards, and its former ones have been consumed. */
-    public GroupChange resharding(String topic, int count) {
-      Map<String, Integer> more = new TreeMap<>(shards);
-      more.put(topic, count);
-      return new GroupChange(add, remove, kill, assignor, more);
-    }
-  }
-
-  /**
-   * A plan.
-   *
-   * @param moves shards that get another owner
-   * @param owners shards as {@code topic/shard} by the name of their owner; members that are added
-   *     are called {@code new-1}, {@code new-2} and so on
-   * @param json has the {@code loads} of owners, too
-   */
-  record Plan(List<Move> moves, Map<String, List<String>> owners, JsonObject json) {
-    /**
-     * A shard that gets another owner.
-     *
-     * @param from null: nobody owns it now
-     * @param to null: nobody owns it then, or the next owner is not known
-     */
-    public record Move(String topic, int shard, String from, String to) {}
+  default Future<GroupPlan> plan(PlanGroup change) {
+    return ask(Operations.PLAN_GROUP, change);
   }
 
   /**
@@ -326,9 +230,8 @@ public interface Admin {
    * GROUP_ACTIVE if it has a member, and with UNKNOWN_GROUP.
    *
    * @param dryRun whether it only says what would be deleted
-   * @return as {@code DELETE /api/groups/{group}} answers
    */
-  default Future<JsonObject> deleteGroup(String group, boolean dryRun) {
+  default Future<GroupDeletion> deleteGroup(String group, boolean dryRun) {
     return deleteGroup(group, null, dryRun);
   }
 
@@ -337,7 +240,9 @@ public interface Admin {
    *
    * @param topic null: the whole group
    */
-  Future<JsonObject> deleteGroup(String group, String topic, boolean dryRun);
+  default Future<GroupDeletion> deleteGroup(String group, String topic, boolean dryRun) {
+    return ask(Operations.DELETE_GROUP, new DeleteGroup(group, topic, dryRun));
+  }
 
   /**
    * Pauses a group: its members get no more messages until it is resumed, however often nodes and
@@ -363,7 +268,9 @@ public interface Admin {
    * @param topic null: the whole group
    * @param shard null: all shards of the topic
    */
-  Future<Void> pause(String group, String topic, Integer shard);
+  default Future<Void> pause(String group, String topic, Integer shard) {
+    return ask(Operations.PAUSE_GROUP, new PauseGroup(group, topic, shard)).mapEmpty();
+  }
 
   /**
    * Resumes a group: all its pauses end, those of topics and shards too. No error if it is not
@@ -388,7 +295,9 @@ public interface Admin {
    * @param topic null: the whole group
    * @param shard null: all shards of the topic
    */
-  Future<Void> resume(String group, String topic, Integer shard);
+  default Future<Void> resume(String group, String topic, Integer shard) {
+    return ask(Operations.RESUME_GROUP, new ResumeGroup(group, topic, shard)).mapEmpty();
+  }
 
   // Dead letters
 

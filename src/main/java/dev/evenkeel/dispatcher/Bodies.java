@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher;
 
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -43,6 +44,10 @@ final class Bodies {
     }
     ByteBuffer body = Frames.answerBody(answer);
     return json(StandardCharsets.UTF_8.decode(body).toString());
+  }
+
+  static Buffer answer(Record record) {
+    return answer(RecordJson.json(record));
   }
 
   static Buffer answer(JsonObject json) {

@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher;
 
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.DispatcherLoop;
 import dev.evenkeel.bus.Frames;
@@ -430,7 +431,7 @@ public final class DispatcherVerticle extends VerticleBase {
             .core()
             .moves()
             .recent(question.getString("rebalances"), Math.max(0, Math.min(limit, MoveLog.MAX)))) {
-      moves.add(GroupReports.move(move));
+      moves.add(RecordJson.json(GroupReports.move(move)));
     }
     return Frames.answer(moves.toBuffer().getBytes());
   }

@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher;
 
+import dev.evenkeel.api.MoveView;
 import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.FailureFigures;
 import dev.evenkeel.bus.Figures;
@@ -322,19 +323,19 @@ final class GroupReports {
         .put("freedTo", frees ? others : (Long) 0L);
   }
 
-  static JsonObject move(MoveRecord move) {
-    return new JsonObject()
-        .put("time", Instant.ofEpochMilli(move.timeMillis()).toString())
-        .put("group", move.group())
-        .put("topic", move.topic())
-        .put("shard", move.shard().shard())
-        .put("from", move.from())
-        .put("to", move.to())
-        .put("reason", Cause.wordOf(Cause.ofWord(move.reason())))
-        .put("pauseMs", move.pauseMillis())
-        .put("releaseMs", move.releaseMillis())
-        .put("redelivered", move.redelivered())
-        .put("capped", move.capped())
-        .put("epoch", move.epoch());
+  static MoveView move(MoveRecord move) {
+    return new MoveView(
+        Instant.ofEpochMilli(move.timeMillis()),
+        move.group(),
+        move.topic(),
+        move.shard().shard(),
+        move.from(),
+        move.to(),
+        Cause.wordOf(Cause.ofWord(move.reason())),
+        move.pauseMillis(),
+        move.releaseMillis(),
+        move.redelivered(),
+        move.capped(),
+        move.epoch());
   }
 }

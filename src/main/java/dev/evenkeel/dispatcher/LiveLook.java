@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher;
 
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.dispatcher.core.MoveLog;
 import io.vertx.core.Future;
@@ -71,7 +72,7 @@ final class LiveLook {
   private String moves(MoveLog log) {
     if (movesRevision != log.revision()) {
       JsonArray array = new JsonArray();
-      log.recentOfEach(MOVES_MAX).forEach(move -> array.add(GroupReports.move(move)));
+      log.recentOfEach(MOVES_MAX).forEach(move -> array.add(RecordJson.json(GroupReports.move(move))));
       moves = array.encode();
       movesRevision = log.revision();
     }

@@ -1,74 +1,65 @@
 package dev.evenkeel.dispatcher;
 
+import dev.evenkeel.api.PlanGroup;
+import dev.evenkeel.api.PlanGroup.GroupPlan;
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.dispatcher.core.Topics;
 import dev.evenkeel.dispatcher.core.WhatIf;
 import dev.evenkeel.protocol.Shard;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** The JSON of a change that is only supposed, and of the plan for it. */
+/** The change that a question supposes, and the plan for it. */
 final class PlanReport {
   private PlanReport() {}
 
   /**
    * The change that a question names.
    *
-   * @throws ClassCastException if a field has the wrong type
-   * @throws dev.evenkeel.protocol.RefusedException if a number is out of bounds
+   * @throws dev.evenkeel.protocol.RefusedException if it is malformed
    */
   static WhatIf change(JsonObject question) {
-    Set<String> remove = new HashSet<>();
-    for (Object name : question.getJsonArray("remove", new JsonArray())) {
-      remove.add((String) name);
-    }
-    Map<String, Integer> shards = new TreeMap<>();
-    for (Map.Entry<String, Object> each :
-        question.getJsonObject("shards", new JsonObject()).getMap().entrySet()) {
-      shards.put(each.getKey(), (Integer) each.getValue());
-    }
+    PlanGroup asked = RecordJson.of(PlanGroup.class).read(question);
     return new WhatIf(
-        question.getInteger("add", 0),
-        remove,
+        asked.add() == null ? 0 : asked.add(),
+        asked.remove() == null ? Set.of() : Set.copyOf(asked.remove()),
         question.getString("gone"),
-        question.getString("assignor"),
-        shards);
+        asked.assignor(),
+        asked.shards() == null ? Map.of() : asked.shards());
   }
 
-  static JsonObject of(WhatIf.Outcome outcome) {
+  static GroupPlan of(WhatIf.Outcome outcome) {
     Topics topics = outcome.topics();
-    JsonArray moves = new JsonArray();
-    for (WhatIf.Move move : outcome.moves()) {
-      moves.add(
-          new JsonObject()
-              .put("topic", topics.name(move.shard().topicId()))
-              .put("shard", move.shard().shard())
-              .put("from", move.from())
-              .put("to", move.to()));
-    }
-    JsonObject owners = new JsonObject();
+    Map<String, List<String>> owners = new TreeMap<>();
     outcome.owners().forEach((name, shards) -> owners.put(name, names(shards, topics)));
-    JsonObject loads = new JsonObject();
+    Map<String, PlanGroup.Load> loads = new TreeMap<>();
     outcome
         .loads()
         .forEach(
             (name, load) ->
                 loads.put(
                     name,
-                    new JsonObject()
-                        .put("shards", outcome.owners().get(name).size())
-                        .put("lag", load.lag())
-                        .put("busy", load.busy())
-                        .put("bytesPerSecond", load.bytesPerSecond())));
-    return new JsonObject().put("moves", moves).put("owners", owners).put("loads", loads);
+                    new PlanGroup.Load(
+                        owners.get(name).size(),
+                        load.lag(),
+                        load.busy(),
+                        load.bytesPerSecond())));
+    return new GroupPlan(
+        outcome.moves().stream().map(each -> move(each, topics)).toList(), owners, loads);
   }
 
-  private static JsonArray names(Set<Shard> shards, Topics topics) {
-    JsonArray names = new JsonArray();
-    shards.forEach(shard -> names.add(topics.name(shard.topicId()) + "/" + shard.shard()));
-    return names;
+  private static PlanGroup.Move move(WhatIf.Move move, Topics topics) {
+    Shard shard = move.shard();
+    return new PlanGroup.Move(
+        topics.name(shard.topicId()), shard.shard(), move.from(), move.to());
+  }
+
+  private static List<String> names(Set<Shard> shards, Topics topics) {
+    return shards.stream()
+        .map(shard -> topics.name(shard.topicId()) + "/" + shard.shard())
+        .toList();
   }
 }

@@ -1,5 +1,7 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.api.Operation;
+import dev.evenkeel.api.Operations;
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
@@ -165,6 +167,8 @@ public final class GatewayVerticle extends VerticleBase {
     }
     ApiAnswers answers = new ApiAnswers();
     new QuotasApi(calls).serve(answers);
+    GroupsApi groups = new GroupsApi(calls);
+    groups.serve(answers);
     vertx.setPeriodic(IDLE_CHECK_MILLIS, timer -> producers.closeIdle(System.currentTimeMillis()));
     return Future.all(
         List.of(
@@ -174,7 +178,12 @@ public final class GatewayVerticle extends VerticleBase {
             serve(Addresses.API_TOPICS, new TopicsApi(calls, new ReadyApi(calls))::answer),
             serve(Addresses.API_MESSAGES, new MessagesApi(calls)::answer),
             serve(Addresses.API_DELAYED, new DelayedApi(calls)::answer),
-            serve(Addresses.API_GROUPS, new GroupsApi(calls)::answer),
+            serve(
+                Addresses.API_GROUPS,
+                question ->
+                    Operations.find(Addresses.API_GROUPS, question.getValue(Operation.ACTION)) == null
+                        ? groups.answer(question)
+                        : answers.answer(Addresses.API_GROUPS, question)),
             serve(Addresses.API_CLUSTER, new ClusterApi(link, calls)::answer),
             serve(Addresses.API_QUOTAS, answers),
             serveMessages(

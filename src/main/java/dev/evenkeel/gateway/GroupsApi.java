@@ -1,5 +1,14 @@
 package dev.evenkeel.gateway;
 
+import io.vertx.core.json.JsonArray;
+import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.api.PauseGroup.PauseResult;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.MoveView;
+import dev.evenkeel.api.ListRebalances;
+import dev.evenkeel.api.DeleteGroup.GroupDeletion;
+import dev.evenkeel.api.DeleteGroup.DeletedShard;
+import dev.evenkeel.api.DeleteGroup;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.Op;
@@ -19,25 +28,8 @@ import java.util.stream.Stream;
 /** Answers {@code evenkeel.api.groups}, mostly by asking the active dispatcher. */
 final class GroupsApi {
   private static final List<String> FIELDS =
-      fields(
-          "action",
-          "group",
-          "limit",
-          "after",
-          "deadLetter",
-          "deadLetters",
-          "all",
-          "to",
-          "topic",
-          "shard",
-          "force",
-          "dryRun");
-
-  private static List<String> fields(String... own) {
-    return Stream.concat(Stream.of(own), PlanApi.FIELDS.stream()).toList();
-  }
-
-  private static final int MOVES_MAX = Limits.MOVES_KEPT_MAX;
+      List.of(
+          "action", "group", "limit", "after", "deadLetter", "deadLetters", "all", "dryRun");
 
   /** Longer than the dispatcher waits for owners to release their shards. */
   private static final long DELETE_TIMEOUT_MILLIS = 25_000;
@@ -57,6 +49,20 @@ final class GroupsApi {
     retries = new RetriesApi(calls, failed);
     resets = new ResetApi(calls);
     plans = new PlanApi(calls);
+  }
+
+  void serve(ApiAnswers answers) {
+    answers
+        .on(Operations.RESET_GROUP, resets::reset)
+        .on(
+            Operations.PAUSE_GROUP,
+            asked -> pause(asked.group(), asked.topic(), asked.shard(), true))
+        .on(
+            Operations.RESUME_GROUP,
+            asked -> pause(asked.group(), asked.topic(), asked.shard(), false))
+        .on(Operations.PLAN_GROUP, plans::plan)
+        .on(Operations.DELETE_GROUP, this::delete)
+        .on(Operations.LIST_REBALANCES, this::rebalances);
   }
 
   Future<Object> answer(JsonObject request) {
@@ -79,102 +85,82 @@ final class GroupsApi {
       case "replay", "drop" -> {
         return deadLetterChanges.change(request, action.equals("replay"));
       }
-      case "reset" -> {
-        return resets.reset(request);
-      }
-      case "delete" -> {
-        return delete(request);
-      }
-      case "plan" -> {
-        return plans.plan(request);
-      }
-      case "pause", "resume" -> {
-        return pause(request, action.equals("pause"));
-      }
-      // A null means the moves of all groups.
-      case "rebalances" ->
-          question
-              .put("rebalances", group)
-              .put("limit", (int) JsonFields.number(request, "limit", MOVES_MAX, 1, MOVES_MAX));
       default ->
           throw JsonFields.invalid(
               "unknown action '"
                   + action
-                  + "': use list, get, rebalances, dead-letters, dead-letter, retries, replay, drop,"
-                  + " reset, delete, plan, pause or resume");
+                  + "': use list, get, dead-letters, dead-letter, retries, replay or drop");
     }
     return calls.askDispatcher(question).map(Json::decodeValue);
+  }
+
+  private Future<List<MoveView>> rebalances(ListRebalances asked) {
+    // A null means the moves of all groups.
+    JsonObject question =
+        new JsonObject().put("rebalances", asked.group()).put("limit", asked.limit());
+    return calls
+        .askDispatcher(question)
+        .map(Json::decodeValue)
+        .map(Operations.LIST_REBALANCES::readAnswer);
   }
 
   /**
    * Deletes a group, or a topic of a group that no member reads: finds out what would be deleted,
    * and asks the dispatcher to forget it.
    */
-  private Future<Object> delete(JsonObject request) {
-    String group = JsonFields.neededText(request, "group");
-    String topic = JsonFields.text(request, "topic");
-    boolean dryRun = JsonFields.flag(request, "dryRun");
-    JsonObject question = new JsonObject().put("group", group).put("topic", topic);
+  private Future<GroupDeletion> delete(DeleteGroup asked) {
+    JsonObject what = new JsonObject().put("group", asked.group()).put("topic", asked.topic());
     return calls
-        .askDispatcher(new JsonObject().put("whatIfForgotten", question))
+        .askDispatcher(new JsonObject().put("whatIfForgotten", what))
         .map(JsonObject::new)
-        .compose(this::withBytes)
         .compose(
-            found -> {
-              JsonObject report =
-                  question.put("dryRun", dryRun).put("shards", found.getJsonArray("shards"));
-              return dryRun
-                  ? Future.succeededFuture(report.put("refused", found.getString("refused")))
-                  : forget(group, topic).map(done -> report.putNull("refused"));
-            });
+            found ->
+                ClusterCalls.forEach(objects(found.getJsonArray("shards")), this::withBytes)
+                    .compose(
+                        shards -> {
+                          String refused = asked.dryRun() ? found.getString("refused") : null;
+                          GroupDeletion deletion =
+                              new GroupDeletion(
+                                  asked.group(), asked.topic(), asked.dryRun(), shards, refused);
+                          return asked.dryRun()
+                              ? Future.succeededFuture(deletion)
+                              : forget(what).map(done -> deletion);
+                        }));
+  }
+
+  private static List<JsonObject> objects(JsonArray array) {
+    return array.stream().map(JsonObject.class::cast).toList();
   }
 
   /** Pauses or resumes a group, or some of its shards. */
-  private Future<Object> pause(JsonObject request, boolean paused) {
-    String group = JsonFields.neededText(request, "group");
-    String topic = JsonFields.text(request, "topic");
-    int shard = (int) JsonFields.number(request, "shard", Pause.ALL_SHARDS, 0, Integer.MAX_VALUE);
-    MetaCommand.PauseGroup command = new MetaCommand.PauseGroup(group, topic, shard, paused);
+  private Future<PauseResult> pause(String group, String topic, Integer shard, boolean paused) {
+    MetaCommand.PauseGroup command =
+        new MetaCommand.PauseGroup(group, topic, shard == null ? Pause.ALL_SHARDS : shard, paused);
     command.check();
     Bytes body = new Bytes();
     CommandCodec.write(body, command);
     return calls
         .toMetaLeader(Op.SUBMIT_META, body)
         .map(LeaderClient::reply)
-        .map(
-            done ->
-                new JsonObject()
-                    .put("group", group)
-                    .put("topic", topic)
-                    .put("shard", shard == Pause.ALL_SHARDS ? null : (Integer) shard)
-                    .put("paused", paused));
+        .map(done -> new PauseResult(group, topic, shard, paused));
   }
 
-  private Future<?> forget(String group, String topic) {
-    JsonObject question = new JsonObject().put("group", group).put("topic", topic);
+  private Future<?> forget(JsonObject what) {
     return calls.askMetaLeader(
-        Addresses::groups, new JsonObject().put("forget", question), DELETE_TIMEOUT_MILLIS, false);
+        Addresses::groups, new JsonObject().put("forget", what), DELETE_TIMEOUT_MILLIS, false);
   }
 
-  /**
-   * Asks the leaders of the shards how many bytes retention would free, and puts that into the
-   * answer.
-   */
-  private Future<JsonObject> withBytes(JsonObject found) {
-    List<JsonObject> shards =
-        found.getJsonArray("shards").stream().map(JsonObject.class::cast).toList();
-    return ClusterCalls.forEach(shards, this::withBytesOf).map(done -> found);
-  }
-
-  private Future<Void> withBytesOf(JsonObject shard) {
-    Shard of = new Shard(shard.getInteger("topicId"), shard.getInteger("shard"));
+  /** Asks the leader of a shard how many bytes retention would free. */
+  private Future<DeletedShard> withBytes(JsonObject shard) {
+    RecordJson<DeletedShard> form = RecordJson.of(DeletedShard.class);
+    DeletedShard deleted = form.read(shard);
     Long from = shard.getLong("freedFrom");
     Long to = shard.getLong("freedTo");
-    List.of("topicId", "freedFrom", "freedTo").forEach(shard::remove);
     if (from == null || to == null || to <= from) {
-      shard.put("bytesFreed", from == null ? null : (Long) 0L);
-      return Future.succeededFuture();
+      return Future.succeededFuture(
+          form.with(deleted, "bytesFreed", from == null ? null : (Long) 0L));
     }
+    Shard of = new Shard(shard.getInteger("topicId"), deleted.shard());
     Bytes body = new Bytes(32);
     RecordCodec.write(body, of);
     body.i64(from).i64(to);
@@ -183,7 +169,6 @@ final class GroupsApi {
         .map(answer -> (Long) answer.getLong(answer.position()))
         // Unknown if the leader cannot tell, for example because it runs a former version.
         .otherwise((Long) null)
-        .map(bytes -> shard.put("bytesFreed", bytes))
-        .mapEmpty();
+        .map(bytes -> form.with(deleted, "bytesFreed", bytes));
   }
 }

@@ -1,5 +1,8 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.api.ResetGroup;
+import dev.evenkeel.api.ResetGroup.OffsetReset;
+import dev.evenkeel.api.ResetGroup.ResetShard;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.protocol.Refusal;
@@ -33,40 +36,38 @@ final class ResetApi {
    * @param to the offset to set
    */
   private record ShardReset(String topic, Shard shard, String owner, Long from, long to) {
-    JsonObject json() {
-      return new JsonObject()
-          .put("topic", topic)
-          .put("shard", shard.shard())
-          .put("owner", owner)
-          .put("from", from)
-          .put("to", to);
+    ResetShard with(String state, Long epoch, Long generation, Long at, String waitsFor) {
+      return new ResetShard(
+          topic,
+          shard.shard(),
+          owner,
+          from,
+          at == null ? to : at,
+          state,
+          epoch,
+          generation,
+          waitsFor);
     }
   }
 
-  Future<Object> reset(JsonObject request) {
-    String group = JsonFields.neededText(request, "group");
-    Object wanted = request.getValue("to");
-    StartAt to =
-        StartAt.parse(
-            wanted instanceof Integer || wanted instanceof Long
-                ? wanted.toString()
-                : JsonFields.neededText(request, "to"));
-    boolean force = JsonFields.flag(request, "force");
-    boolean dryRun = JsonFields.flag(request, "dryRun");
+  Future<OffsetReset> reset(ResetGroup asked) {
+    StartAt to = StartAt.parse(asked.to());
+    String group = asked.group();
     return calls
         .askDispatcher(new JsonObject().put("group", group))
-        .map(answer -> selected(new JsonObject(answer), request))
+        .map(answer -> selected(new JsonObject(answer), asked))
         .compose(shards -> calls.newestTopics().compose(view -> resets(view, shards, to)))
         .compose(
             resets ->
-                dryRun
+                asked.dryRun()
                     ? Future.succeededFuture(report(group, resets, null))
-                    : submit(group, resets, to, force).map(done -> report(group, resets, done)));
+                    : submit(group, resets, to, asked.force())
+                        .map(done -> report(group, resets, done)));
   }
 
-  private static List<JsonObject> selected(JsonObject group, JsonObject request) {
-    String topic = JsonFields.text(request, "topic");
-    long shard = JsonFields.number(request, "shard", -1, 0, Integer.MAX_VALUE);
+  private static List<JsonObject> selected(JsonObject group, ResetGroup asked) {
+    String topic = asked.topic();
+    int shard = asked.shard() == null ? -1 : asked.shard();
     List<JsonObject> selected = new ArrayList<>();
     long topics = 0;
     String last = null;
@@ -81,7 +82,7 @@ final class ResetApi {
       }
     }
     if (shard >= 0 && topic == null && topics > 1) {
-      throw JsonFields.invalid("the group reads " + topics + " topics: name the shard's topic");
+      throw Refusal.INVALID.error("the group reads %s topics: name the shard's topic", topics);
     }
     if (selected.isEmpty()) {
       throw new RefusedException(
@@ -162,29 +163,31 @@ final class ResetApi {
   /**
    * @param done what the dispatcher says of each shard; null for a dry run
    */
-  private static JsonObject report(String group, List<ShardReset> resets, JsonArray done) {
-    JsonArray shards = new JsonArray();
-    for (int i = 0; i < resets.size(); i++) {
-      JsonObject json = resets.get(i).json();
-      shards.add(done == null ? json.put("state", "DRY_RUN") : merged(json, done));
-    }
-    return new JsonObject().put("group", group).put("dryRun", done == null).put("shards", shards);
+  private static OffsetReset report(String group, List<ShardReset> resets, JsonArray done) {
+    List<ResetShard> shards =
+        resets.stream()
+            .map(
+                each ->
+                    done == null
+                        ? each.with("DRY_RUN", null, null, null, null)
+                        : merged(each, done))
+            .toList();
+    return new OffsetReset(group, done == null, shards);
   }
 
-  private static JsonObject merged(JsonObject json, JsonArray done) {
+  private static ResetShard merged(ShardReset reset, JsonArray done) {
     for (Object each : done) {
       JsonObject one = (JsonObject) each;
-      if (json.getString("topic").equals(one.getString("topic"))
-          && json.getInteger("shard").equals(one.getInteger("shard"))) {
-        json.put("state", one.getString("state"))
-            .put("epoch", one.getLong("epoch"))
-            .put("generation", one.getLong("generation"));
-        if (one.getString("waitsFor") != null) {
-          json.put("waitsFor", one.getString("waitsFor"));
-        }
-        return one.getLong("to") == null ? json : json.put("to", one.getLong("to"));
+      if (reset.topic().equals(one.getString("topic"))
+          && reset.shard().shard() == one.getInteger("shard")) {
+        return reset.with(
+            one.getString("state"),
+            one.getLong("epoch"),
+            one.getLong("generation"),
+            one.getLong("to"),
+            one.getString("waitsFor"));
       }
     }
-    return json.put("state", "PENDING");
+    return reset.with("PENDING", null, null, null, null);
   }
 }

@@ -1,6 +1,7 @@
 package dev.evenkeel.openapi;
 
 import com.github.therapi.runtimejavadoc.Comment;
+import com.github.therapi.runtimejavadoc.CommentText;
 import com.github.therapi.runtimejavadoc.CommentVisitor;
 import com.github.therapi.runtimejavadoc.Link;
 import com.github.therapi.runtimejavadoc.ParamJavadoc;
@@ -51,10 +52,11 @@ final class Docs {
           }
         });
     String plain = text.toString().replaceAll("<\\w+>|</\\w+>", "").replaceAll("\\s+", " ").strip();
-    if (plain.isEmpty() || plain.startsWith("null")) {
-      return plain.isEmpty() ? null : plain;
-    }
-    return Character.toUpperCase(plain.charAt(0)) + plain.substring(1);
+    boolean beginsWithText =
+        !comment.getElements().isEmpty() && comment.getElements().get(0) instanceof CommentText;
+    return plain.isEmpty()
+        ? null
+        : beginsWithText ? Character.toUpperCase(plain.charAt(0)) + plain.substring(1) : plain;
   }
 
   /** The first sentence, without its period. */

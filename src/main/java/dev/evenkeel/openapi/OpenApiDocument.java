@@ -68,7 +68,7 @@ public final class OpenApiDocument {
     if (!description.isEmpty()) {
       json.put("description", description);
     }
-    JsonObject schema = schemas.of(question);
+    JsonObject schema = schemas.ofQuestion(question);
     JsonObject properties = schema.getJsonObject("properties", new JsonObject());
     JsonArray parameters = new JsonArray();
     for (String each : of.parameters()) {

@@ -38,6 +38,9 @@ final class Schemas {
   /** The record whose schema is being made. */
   private Class<?> root;
 
+  /** Whether it is a question: then what may be null need not be there. */
+  private boolean asked;
+
   Schemas() {
     SchemaGeneratorConfigBuilder config =
         new SchemaGeneratorConfigBuilder(SchemaVersion.DRAFT_2020_12, OptionPreset.PLAIN_JSON)
@@ -50,7 +53,7 @@ final class Schemas {
     config
         .forFields()
         .withNullableCheck(field -> isNullable(field) && !has(field, LeftOut.class))
-        .withRequiredCheck(field -> !isNullable(field) && !has(field, LeftOut.class, Default.class))
+        .withRequiredCheck(this::isRequired)
         .withDescriptionResolver(
             field -> Docs.of(field.getDeclaringType().getErasedType(), field.getDeclaredName()))
         .withDefaultResolver(Schemas::usual)
@@ -68,14 +71,36 @@ final class Schemas {
     return named;
   }
 
-  /** The schema of a record. */
-  JsonObject of(Class<? extends Record> type) {
+  /** The schema of a question. */
+  JsonObject ofQuestion(Class<? extends Record> type) {
+    asked = true;
+    try {
+      return of(type);
+    } finally {
+      asked = false;
+    }
+  }
+
+  private JsonObject of(Class<? extends Record> type) {
     Class<?> outer = root;
     root = type;
     try {
-      return new JsonObject(generator.generateSchema(type).toString());
+      JsonObject schema = new JsonObject(generator.generateSchema(type).toString());
+      JsonObject properties = schema.getJsonObject("properties", new JsonObject());
+      properties.fieldNames().forEach(each -> boundValues(properties.getJsonObject(each)));
+      return schema;
     } finally {
       root = outer;
+    }
+  }
+
+  /** Bounds of a map are those of its values. */
+  private static void boundValues(JsonObject property) {
+    JsonObject values = property.getJsonObject("additionalProperties");
+    for (String bound : List.of("minimum", "maximum")) {
+      if (values != null && property.containsKey(bound)) {
+        values.put(bound, property.remove(bound));
+      }
     }
   }
 
@@ -137,15 +162,24 @@ final class Schemas {
     return Stream.of(any).anyMatch(component(field)::isAnnotationPresent);
   }
 
+  private boolean isRequired(FieldScope field) {
+    return !has(field, LeftOut.class)
+        && (!asked || !isNullable(field) && !has(field, Default.class));
+  }
+
   private static boolean isNullable(FieldScope field) {
     return component(field).getAnnotatedType().isAnnotationPresent(Nullable.class);
   }
 
   private static Object usual(FieldScope field) {
     Default usual = component(field).getAnnotation(Default.class);
-    return usual == null
-        ? null
-        : field.getType().getErasedType() == int.class ? (Object) Integer.valueOf(usual.value()) : usual.value();
+    Class<?> type = field.getType().getErasedType();
+    if (usual == null) {
+      return null;
+    }
+    return type == boolean.class
+        ? (Object) Boolean.valueOf(usual.value())
+        : type == String.class ? usual.value() : (Object) Long.valueOf(usual.value());
   }
 
   private static BigDecimal bound(FieldScope field, ToLongFunction<Bounds> of) {

@@ -5,12 +5,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.api.PlanGroup;
 import dev.evenkeel.api.QuotaView;
+import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.api.ResetGroup;
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.PrometheusText;
 import dev.evenkeel.client.Admin;
-import dev.evenkeel.client.Admin.GroupChange;
-import dev.evenkeel.client.Admin.OffsetReset;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
@@ -175,24 +176,24 @@ class DailyApiIT extends OneNode {
       Awaitility.await()
           .ignoreExceptionsInstanceOf(RefusedException.class)
           .until(() -> ownersOf(admin, "planned").values().stream().allMatch("first"::equals));
-      Admin.Plan plan = await(admin.plan("planned", GroupChange.NONE.adding(1)));
+      PlanGroup.GroupPlan plan = await(admin.plan(PlanGroup.of("planned").adding(1)));
       assertThat(plan.moves()).hasSize(2).allMatch(move -> move.to().equals("new-1"));
       JsonObject printed =
           new JsonObject(
               node.admin("group", "plan", "planned", "--add", "1", "--format", "json").out());
-      assertThat(printed.getJsonArray("moves")).isEqualTo(plan.json().getJsonArray("moves"));
+      assertThat(printed.getJsonArray("moves")).isEqualTo(RecordJson.json(plan.moves()));
       Consumer second =
           await(client.consumer(consumer("planned", "planned").setMember("new-1"), handler));
       Map<String, String> planned = new HashMap<>();
       plan.owners().forEach((name, shards) -> shards.forEach(each -> planned.put(each, name)));
       Awaitility.await().until(() -> ownersOf(admin, "planned").equals(planned));
-      assertThat(await(admin.plan("planned", GroupChange.NONE)).moves()).isEmpty();
+      assertThat(await(admin.plan(PlanGroup.of("planned"))).moves()).isEmpty();
       String self = await(admin.cluster()).getString("node");
       assertThat(node.admin("group", "plan", "planned", "--kill", self).out())
           .as("they run elsewhere")
           .contains("no shard moves");
-      refused(admin.plan("planned", GroupChange.NONE.killing("none")), Refusal.INVALID);
-      refused(admin.plan("none", GroupChange.NONE), Refusal.UNKNOWN_GROUP);
+      refused(admin.plan(PlanGroup.of("planned").killing("none")), Refusal.INVALID);
+      refused(admin.plan(PlanGroup.of("none")), Refusal.UNKNOWN_GROUP);
       await(first.close());
       await(second.close());
     } finally {
@@ -240,16 +241,16 @@ class DailyApiIT extends OneNode {
       refused(admin.deleteGroup("managed", false), Refusal.GROUP_ACTIVE);
       await(consumer.close());
 
-      OffsetReset toEarliest = OffsetReset.to("earliest");
-      assertThat(states(await(admin.resetOffsets("managed", toEarliest.dry()))))
+      ResetGroup toEarliest = ResetGroup.of("managed", "earliest");
+      assertThat(states(await(admin.resetOffsets(toEarliest.dry()))))
           .hasSize(4)
           .containsOnly("DRY_RUN");
-      assertThat(states(await(admin.resetOffsets("managed", toEarliest)))).containsOnly("DONE");
+      assertThat(states(await(admin.resetOffsets(toEarliest)))).containsOnly("DONE");
       assertThat(await(admin.group("managed")).lag()).isEqualTo(3);
 
       assertThat(await(admin.reshard("managed", 6)).shards()).isEqualTo(6);
       assertThat(await(admin.cluster()).getJsonArray("nodes")).hasSize(1);
-      assertThat(await(admin.deleteGroup("managed", true)).getBoolean("dryRun")).isTrue();
+      assertThat(await(admin.deleteGroup("managed", true)).dryRun()).isTrue();
       await(admin.deleteGroup("managed", false));
       refused(admin.group("managed"), Refusal.UNKNOWN_GROUP);
       await(admin.deleteTopic("managed"));
@@ -259,10 +260,8 @@ class DailyApiIT extends OneNode {
     }
   }
 
-  private static List<String> states(JsonObject answer) {
-    return answer.getJsonArray("shards").stream()
-        .map(shard -> ((JsonObject) shard).getString("state"))
-        .toList();
+  private static List<String> states(ResetGroup.OffsetReset reset) {
+    return reset.shards().stream().map(ResetGroup.ResetShard::state).toList();
   }
 
   private static void refused(Future<?> future, Refusal refusal) {

@@ -3,8 +3,8 @@ package dev.evenkeel.model;
 import static dev.evenkeel.model.Sequence.any;
 
 import dev.evenkeel.api.QuotaView;
+import dev.evenkeel.api.ResetGroup;
 import dev.evenkeel.client.Admin;
-import dev.evenkeel.client.Admin.OffsetReset;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions.Dedup;
 import dev.evenkeel.client.ConsumerOptions.Mode;
@@ -870,16 +870,16 @@ final class Users {
     long asked = model.moment();
     // Until it is answered, nobody knows.
     read.forEach(topic -> model.unsure(group, topic));
-    OffsetReset reset = OffsetReset.to(earliest ? "earliest" : "latest").forced();
-    JsonObject answer =
+    ResetGroup reset =
+        ResetGroup.of(Shown.realName(group), earliest ? "earliest" : "latest").forced();
+    ResetGroup.OffsetReset answer =
         answers.ask(
             "reset " + group + " to " + (earliest ? "earliest" : "latest"),
-            admin().resetOffsets(Shown.realName(group), reset),
+            admin().resetOffsets(reset),
             Refusal.UNKNOWN_SHARD);
     boolean done =
         answer != null
-            && answer.getJsonArray("shards").stream()
-                .noneMatch(shard -> "PENDING".equals(((JsonObject) shard).getString("state")));
+            && answer.shards().stream().noneMatch(shard -> shard.state().equals("PENDING"));
     if (done && !group.overHttp) {
       read.forEach(topic -> model.reset(group, topic, earliest, asked));
     }

@@ -25,16 +25,13 @@ public final class ApiRules {
           "replay",
           "drop",
           "cancel",
-          "reset",
           "replace",
           "admit",
           "drain",
           "undrain",
           "remove",
           "set",
-          "clear",
-          "pause",
-          "resume");
+          "clear");
 
   /** The fields of a question that people are shown, in this order. */
   private static final List<String> SHOWN =
@@ -125,9 +122,8 @@ public final class ApiRules {
     String group = text(question, "group");
     switch (action) {
       case "list" -> {}
-      case "get", "plan", "rebalances" -> {
-        boolean ofAll = action.equals("rebalances") && question.getValue("group") == null;
-        if (!ofAll && !principal.seesGroup(group)) {
+      case "get" -> {
+        if (!principal.seesGroup(group)) {
           throw principal.denied("view:" + group);
         }
       }
@@ -177,9 +173,6 @@ public final class ApiRules {
       }
       if (address.equals(Addresses.API_GROUPS) && action.equals("list")) {
         return only(list, each -> principal.seesGroup(name(each)));
-      }
-      if (address.equals(Addresses.API_GROUPS) && action.equals("rebalances")) {
-        return only(list, each -> principal.seesGroup(each.getString("group")));
       }
     }
     return answer;

@@ -73,9 +73,6 @@ final class JsonRoutes {
     router.get("/api/groups").handler(withoutBody(groups, "list"));
     router.get("/api/groups/:group").handler(withoutBody(groups, "get"));
     router
-        .delete("/api/groups/:group")
-        .handler(withoutBody(groups, "delete", text("topic"), flag("dryRun")));
-    router
         .get("/api/groups/:group/dead-letters")
         .handler(withoutBody(groups, "dead-letters", text("after"), number("limit")));
     router
@@ -88,26 +85,6 @@ final class JsonRoutes {
           .handler(names)
           .handler(withBody(groups, action, 200));
     }
-    router
-        .post("/api/groups/:group/offsets")
-        .handler(names)
-        .handler(withBody(groups, "reset", 200));
-    for (String action : new String[] {"pause", "resume", "plan"}) {
-      router
-          .post("/api/groups/:group/" + action)
-          .handler(settings)
-          .handler(
-              context -> {
-                if (Requests.body(context).length() == 0) {
-                  withoutBody(groups, action).handle(context);
-                } else {
-                  withBody(groups, action, 200).handle(context);
-                }
-              });
-    }
-    router
-        .get("/api/rebalances")
-        .handler(withoutBody(groups, "rebalances", text("group"), number("limit")));
 
     String sessions = Addresses.API_SESSIONS;
     String session = "/api/groups/:group/sessions/:session";
