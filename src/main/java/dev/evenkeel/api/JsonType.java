@@ -34,6 +34,8 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
     Object read(Object json, boolean strict);
   }
 
+  private static final String ONE_OF = "one of ";
+
   private static final Map<Class<?>, JsonType> SIMPLE =
       Map.of(
           String.class, plain(String.class, "a string"),
@@ -129,7 +131,7 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
       words.put(word(each), each);
     }
     return new JsonType(
-        "one of " + String.join(", ", words.keySet()),
+        ONE_OF + String.join(", ", words.keySet()),
         null,
         JsonType::word,
         (json, strict) -> words.get(json));
@@ -192,6 +194,11 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
           }
           return values.containsValue(null) ? null : Collections.unmodifiableMap(values);
         });
+  }
+
+  /** Whether it is one of some words, of which later versions may have more. */
+  boolean isWord() {
+    return right.startsWith(ONE_OF);
   }
 
   /** Reads JSON that is not null; null: it is not what it must be. */

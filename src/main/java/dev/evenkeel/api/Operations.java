@@ -5,6 +5,9 @@ import static dev.evenkeel.api.Permission.Kind.ADMIN;
 import static dev.evenkeel.protocol.Refusal.GROUP_ACTIVE;
 import static dev.evenkeel.protocol.Refusal.UNKNOWN_GROUP;
 
+import dev.evenkeel.api.ListGroups.GroupSummary;
+import dev.evenkeel.api.GroupView.Shard.State;
+import dev.evenkeel.api.GroupView.Member.Breaker;
 import dev.evenkeel.api.ClearQuota.ClearedQuota;
 import dev.evenkeel.api.DeleteGroup.DeletedShard;
 import dev.evenkeel.api.DeleteGroup.GroupDeletion;
@@ -75,6 +78,87 @@ public final class Operations {
 
   // ---- Groups
 
+  private static final String SEE_GROUP = "view:GROUP, group:GROUP or admin:GROUP";
+
+  private static Need seeGroup(JsonObject named) {
+    return Need.seeGroup(text(named, "group"));
+  }
+
+  public static final Operation<ListGroups, List<GroupSummary>> LIST_GROUPS =
+      Operation.listOf(GROUPS, "list", ListGroups.class, GroupSummary.class)
+          .get("/api/groups")
+          .shows(Operations::seeGroup)
+          .example(
+              new ListGroups(),
+              List.of(new GroupSummary("billing", "sharded", "OK", false, 0, 0, 2, 2, 0L)));
+
+  public static final Operation<DescribeGroup, GroupView> DESCRIBE_GROUP =
+      Operation.of(GROUPS, "get", DescribeGroup.class, GroupView.class)
+          .get("/api/groups/{group}")
+          .needs(SEE_GROUP, Operations::seeGroup)
+          .refuses(UNKNOWN_GROUP)
+          .example(
+              new DescribeGroup("billing"),
+              new GroupView(
+                  "billing",
+                  "sharded",
+                  "sticky",
+                  "OK",
+                  false,
+                  0,
+                  List.of(
+                      new GroupView.Member(
+                          "a",
+                          "s-bd5ad81a854147bb98bf0defff45f5b9",
+                          "10.0.0.7",
+                          3L,
+                          List.of("orders/1"),
+                          List.of(),
+                          0L,
+                          null,
+                          null,
+                          Breaker.CLOSED,
+                          997L,
+                          "0.1.0",
+                          null,
+                          null)),
+                  List.of(
+                      new GroupView.Shard(
+                          "orders",
+                          1,
+                          "a",
+                          null,
+                          null,
+                          1L,
+                          State.OWNED,
+                          false,
+                          3L,
+                          3L,
+                          3L,
+                          0L,
+                          false,
+                          null,
+                          null,
+                          null,
+                          List.of())),
+                  new GroupView.Singleton(null, null),
+                  new GroupView.Level(null, null, null, null, null, null, null, null),
+                  new GroupView.Dedup(
+                      "key",
+                      5L,
+                      0L,
+                      0L,
+                      0L,
+                      0L,
+                      0L,
+                      0L,
+                      0L,
+                      0.0,
+                      new GroupView.Dedup.Repetition(null, null, null, null),
+                      List.of()),
+                  new GroupView.Rates(null, null, null, null),
+                  new GroupView.Failures(0, 0, 0, 1)));
+
   public static final Operation<ResetGroup, OffsetReset> RESET_GROUP =
       Operation.of(GROUPS, "reset", ResetGroup.class, OffsetReset.class)
           .post("/api/groups/{group}/offsets")
@@ -115,7 +199,7 @@ public final class Operations {
       Operation.of(GROUPS, "plan", PlanGroup.class, GroupPlan.class)
           .post("/api/groups/{group}/plan")
           .mayLackBody()
-          .needs("view:GROUP", asked -> Need.seeGroup(text(asked, "group")))
+          .needs("view:GROUP", Operations::seeGroup)
           .refuses(UNKNOWN_GROUP)
           .example(
               PlanGroup.of("billing").adding(2).removing("c1"),
@@ -142,11 +226,8 @@ public final class Operations {
   public static final Operation<ListRebalances, List<MoveView>> LIST_REBALANCES =
       Operation.listOf(GROUPS, "rebalances", ListRebalances.class, MoveView.class)
           .get("/api/rebalances")
-          .needs(
-              null,
-              asked ->
-                  asked.getValue("group") == null ? null : Need.seeGroup(text(asked, "group")))
-          .shows(move -> Need.seeGroup(text(move, "group")))
+          .needs(null, asked -> asked.getValue("group") == null ? null : seeGroup(asked))
+          .shows(Operations::seeGroup)
           .example(
               new ListRebalances("billing", 2_000),
               List.of(
@@ -170,6 +251,8 @@ public final class Operations {
           LIST_QUOTAS,
           SET_QUOTA,
           CLEAR_QUOTA,
+          LIST_GROUPS,
+          DESCRIBE_GROUP,
           RESET_GROUP,
           PAUSE_GROUP,
           RESUME_GROUP,

@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * name; its Java type and its annotations say the form: {@link Bounds}, {@link Default}, {@link
  * LeftOut}, {@link Inline} and {@link Nullable}. The methods declare other forms.
  *
- * <p>Reading ignores fields that the record does not have, so that later versions may add some. It
+ * <p>Reading ignores fields that the record does not have, so that later versions may add some, and
+ * takes a word that it does not know for null. It
  * throws a {@link RefusedException} INVALID for a field that is missing, or of the wrong type.
  */
 public final class RecordJson<T extends Record> {
@@ -103,6 +104,8 @@ public final class RecordJson<T extends Record> {
     Object absent = absent(component, type);
     boolean needed = absent == null && !mayBeNull(component);
     boolean always = needed && component.getType().isPrimitive();
+    // What former versions do not write is empty.
+    Object lenient = needed ? type.absent() : absent;
     return new Form(
         (json, value) -> {
           if (!leftOut || value != null && !value.equals(type.absent())) {
@@ -115,10 +118,10 @@ public final class RecordJson<T extends Record> {
             if (always || needed && strict) {
               throw missing(name, type);
             }
-            return absent;
+            return lenient;
           }
           Object read = type.read(value, strict);
-          if (read == null) {
+          if (read == null && (strict || !type.isWord())) {
             throw wrong("field", name, value, type);
           }
           return read;

@@ -1,5 +1,8 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.api.ListGroups;
+import dev.evenkeel.api.ListGroups.GroupSummary;
+import dev.evenkeel.api.DescribeGroup;
 import dev.evenkeel.api.ResetGroup.ResetShard;
 import dev.evenkeel.api.ResetGroup;
 import dev.evenkeel.api.ResumeGroup;
@@ -12,8 +15,6 @@ import dev.evenkeel.api.DeleteGroup.DeletedShard;
 import dev.evenkeel.api.DeleteGroup;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.StartAt;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -81,17 +82,15 @@ final class GroupCommand extends CommandGroup {
       description = "Lists all groups.",
       footer = {"", "Example:", "  evenkeel group list"})
   int list(@Mixin ApiOptions options) {
-    return options.get(
-        "/api/groups",
-        (JsonArray groups) ->
-            Table.of(
-                    "GROUP group, MODE mode, STATUS status, MEMBERS members, LAG lag",
-                    groups,
-                    group ->
-                        group
-                            .put("status", GroupText.status(group))
-                            .put("members", GroupText.memberCount(group)))
-                .text());
+    return options.ask(Operations.LIST_GROUPS, new ListGroups(), GroupCommand::list);
+  }
+
+  private static String list(List<GroupSummary> groups) {
+    Table table = new Table("GROUP", "MODE", "STATUS", "MEMBERS", "LAG");
+    for (GroupSummary each : groups) {
+      table.row(each.group(), each.mode(), GroupText.status(each), each.members(), each.lag());
+    }
+    return table.text();
   }
 
   @Command(
@@ -102,7 +101,7 @@ final class GroupCommand extends CommandGroup {
   int describe(
       @Mixin ApiOptions options,
       @Parameters(paramLabel = "GROUP", description = "Name of the group.") String name) {
-    return options.get("/api/groups/" + HttpApi.segment(name), GroupText::of);
+    return options.ask(Operations.DESCRIBE_GROUP, new DescribeGroup(name), GroupText::of);
   }
 
   @Command(

@@ -1,8 +1,9 @@
 package dev.evenkeel.cli;
 
+import java.util.Arrays;
+import dev.evenkeel.api.ListGroups.GroupSummary;
+import dev.evenkeel.api.GroupView;
 import dev.evenkeel.protocol.Skipped;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -17,10 +18,35 @@ final class GroupText {
 
   private GroupText() {}
 
-  static String of(JsonObject group) {
-    return line("group", group.getString("group")).strip()
-        + line("mode", group.getString("mode"))
-        + line("assignor", word(group.getString("assignor")))
+  static String of(GroupView group) {
+    Table shards =
+        new Table(
+            "TOPIC",
+            "SHARD",
+            "OWNER",
+            "NEXT",
+            "STATE",
+            "EPOCH",
+            "COMMITTED",
+            "POSITION",
+            "END",
+            "LAG");
+    for (GroupView.Shard each : group.shards()) {
+      shards.row(
+          each.topic(),
+          each.shard(),
+          each.owner(),
+          each.nextOwner(),
+          state(each),
+          each.epoch(),
+          each.committed(),
+          each.position(),
+          each.end(),
+          each.lag());
+    }
+    return line("group", group.group()).strip()
+        + line("mode", group.mode())
+        + line("assignor", word(group.assignor()))
         + line("status", status(group))
         + leader(group)
         + level(group)
@@ -31,42 +57,33 @@ final class GroupText {
         + "\n\n"
         + members(group).text()
         + "\n"
-        + Table.of(
-                "TOPIC topic, SHARD shard, OWNER owner, NEXT nextOwner, STATE state, "
-                    + "EPOCH epoch, COMMITTED committed, POSITION position, END end, LAG lag",
-                group.getJsonArray("shards"),
-                shard -> shard.put("state", state(shard)))
-            .text();
+        + shards.text();
   }
 
   /**
    * Whether it is paused; and while the number of shards changes, what it has to do with others.
    */
-  private static String state(JsonObject shard) {
-    String state = shard.getString("state");
-    if (shard.getBoolean("paused", false)) {
+  private static String state(GroupView.Shard shard) {
+    String state = shard.state() == null ? UNKNOWN : shard.state().name();
+    if (shard.paused()) {
       state += ", paused";
     }
-    JsonObject crashes = shard.getJsonObject("crashes");
-    if (crashes != null) {
+    if (shard.crashes() != null) {
       state +=
           ", careful: %d owners died, perhaps of offset %d"
-              .formatted(crashes.getInteger("count"), crashes.getLong("offset"));
+              .formatted(shard.crashes().count(), shard.crashes().offset());
     }
-    JsonObject skipped = shard.getJsonObject("skipped");
-    if (skipped != null) {
-      Skipped dropped =
-          new Skipped(
-              skipped.getLong("first"), skipped.getLong("last"), skipped.getLong("total"), 0);
-      state += ", skipped " + dropped.text();
+    if (shard.skipped() != null) {
+      GroupView.Shard.Skips skipped = shard.skipped();
+      state +=
+          ", skipped " + new Skipped(skipped.first(), skipped.last(), skipped.total(), 0).text();
     }
-    JsonArray waitsFor = shard.getJsonArray("waitsFor");
-    if (waitsFor != null) {
-      String first = waitsFor.stream().map(String::valueOf).collect(Collectors.joining(","));
+    if (!shard.waitsFor().isEmpty()) {
+      String first =
+          shard.waitsFor().stream().map(String::valueOf).collect(Collectors.joining(","));
       return state + ", after " + first;
     }
-    boolean sealed = shard.getBoolean("sealed", false);
-    return !sealed ? state : state + (shard.getBoolean("finished") ? ", finished" : ", sealed");
+    return !shard.sealed() ? state : state + (shard.finished() ? ", finished" : ", sealed");
   }
 
   private static String line(String name, String value) {
@@ -81,54 +98,47 @@ final class GroupText {
     return share == null ? UNKNOWN : String.format(Locale.ROOT, "%.0f %%", share * 100);
   }
 
-  private static JsonObject part(JsonObject group, String name) {
-    return group.getJsonObject(name, new JsonObject());
+  static String status(GroupView group) {
+    int paused = (int) group.shards().stream().filter(GroupView.Shard::paused).count();
+    return status(
+        group.status(),
+        group.members().size(),
+        group.paused(),
+        paused,
+        group.topicsLeftOut());
   }
 
-  /** The objects of a list; none if there is no list. */
-  private static List<JsonObject> objects(JsonArray list) {
-    return list == null ? List.of() : list.stream().map(JsonObject.class::cast).toList();
+  static String status(GroupSummary group) {
+    return status(
+        group.status(),
+        group.members(),
+        group.paused(),
+        group.shardsPaused(),
+        group.topicsLeftOut());
   }
 
   /**
    * The status in the words of the web page; null if it is unknown. A status that this program does
    * not know keeps its name.
    */
-  static String status(JsonObject group) {
-    String status = shardsStatus(group);
-    long leftOut = group.getLong("topicsLeftOut", 0L);
-    return status == null || leftOut == 0
-        ? status
-        : status + ", " + leftOut + (leftOut == 1 ? " topic left out" : " topics left out");
-  }
-
-  private static String shardsStatus(JsonObject group) {
-    String status = assignmentStatus(group);
-    if (group.getBoolean("paused", false)) {
-      return status == null || status.equals("OK") ? "paused" : "paused, " + status;
-    }
-    long shards = shardsPaused(group);
-    return status == null || shards == 0
-        ? status
-        : status + ", " + shards + (shards == 1 ? " shard paused" : " shards paused");
-  }
-
-  /** How many shards are paused; 0 if a node of a former version answers. */
-  private static long shardsPaused(JsonObject group) {
-    return group.getValue("shards") instanceof JsonArray shards
-        ? objects(shards).stream().filter(shard -> shard.getBoolean("paused", false)).count()
-        : group.getLong("shardsPaused", 0L);
-  }
-
-  private static String assignmentStatus(JsonObject group) {
-    String status = group.getString("status");
-    Integer members = memberCount(group);
+  private static String status(
+      String status, int members, boolean paused, long shardsPaused, long leftOut) {
     if (status == null) {
-      return null;
+      return paused ? "paused" : null;
     }
-    if (members != null && members == 0) {
-      return "no members";
+    String assignment = members == 0 ? "no members" : assignment(status);
+    String shards = assignment;
+    if (paused) {
+      shards = assignment.equals("OK") ? "paused" : "paused, " + assignment;
+    } else if (shardsPaused > 0) {
+      shards += ", " + shardsPaused + (shardsPaused == 1 ? " shard paused" : " shards paused");
     }
+    return leftOut == 0
+        ? shards
+        : shards + ", " + leftOut + (leftOut == 1 ? " topic left out" : " topics left out");
+  }
+
+  private static String assignment(String status) {
     return switch (status) {
       case "UNASSIGNED_SHARD_WITH_CONSUMER_IDLE_EXISTS" -> "shards free, members idle";
       case "UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS" -> "shards free";
@@ -138,147 +148,135 @@ final class GroupText {
     };
   }
 
-  /** The number of members, which a group lists and the list of groups counts. */
-  static Integer memberCount(JsonObject group) {
-    Object members = group.getValue("members");
-    if (members instanceof JsonArray array) {
-      return array.size();
-    }
-    return members instanceof Number number ? number.intValue() : null;
-  }
-
   /** One line in mode singleton, else none. */
-  private static String leader(JsonObject group) {
-    if (!"singleton".equals(group.getString("mode"))) {
+  private static String leader(GroupView group) {
+    if (!"singleton".equals(group.mode())) {
       return "";
     }
-    JsonObject singleton = part(group, "singleton");
-    String leader = singleton.getString("leader");
+    GroupView.Singleton singleton = group.singleton();
     return line(
-        "leader", leader == null ? UNKNOWN : leader + " at term " + singleton.getLong("term"));
+        "leader",
+        singleton == null || singleton.leader() == null
+            ? UNKNOWN
+            : singleton.leader() + " at term " + singleton.term());
   }
 
-  private static boolean isLevel(JsonObject group) {
-    return part(group, "level").getInteger("range") != null;
+  private static boolean isLevel(GroupView group) {
+    return group.level() != null && group.level().range() != null;
   }
 
   /** One line for each figure in mode level, else none. */
-  private static String level(JsonObject group) {
+  private static String level(GroupView group) {
     if (!isLevel(group)) {
       return "";
     }
-    JsonObject level = part(group, "level");
-    Integer range = level.getInteger("range");
-    Long gap = level.getLong("gap");
-    Long times = level.getLong("setAside");
-    String holder = level.getString("holder");
-    Long held = level.getLong("heldMs");
-    if (gap == null) {
+    GroupView.Level level = group.level();
+    String holder = level.holder();
+    if (level.gap() == null) {
       holder = UNKNOWN;
     } else if (holder == null) {
       holder = "nobody";
-    } else if (held != null) {
-      holder = String.format(Locale.ROOT, "%s holds the round for %.1f s", holder, held / 1_000.0);
+    } else if (level.heldMs() != null) {
+      double seconds = level.heldMs() / 1_000.0;
+      holder = String.format(Locale.ROOT, "%s holds the round for %.1f s", holder, seconds);
     }
-    return line("range", range.toString())
-        + line("strategy", word(level.getString("strategy")))
-        + line("gap", gap == null ? UNKNOWN : gap + " of " + range)
-        + line("round", word(level.getLong("round")))
+    Long times = level.setAside();
+    return line("range", level.range().toString())
+        + line("strategy", word(level.strategy()))
+        + line("gap", level.gap() == null ? UNKNOWN : level.gap() + " of " + level.range())
+        + line("round", word(level.round()))
         + line("holder", holder)
         + line("set aside", times == null ? UNKNOWN : times == 1 ? "once" : times + " times");
   }
 
   /** What deduplication saves, or would save: some lines; none if nothing is known. */
-  static String dedup(JsonObject group) {
-    JsonObject dedup = part(group, "dedup");
-    String mode = dedup.getString("mode");
-    boolean on = mode != null && !mode.equals("off");
-    JsonObject repetition = part(dedup, "repetition");
-    String level = repetition.getString("level");
+  static String dedup(GroupView group) {
+    GroupView.Dedup dedup = group.dedup();
+    if (dedup == null) {
+      return "";
+    }
+    boolean on = dedup.mode() != null && !dedup.mode().equals("off");
     String lines = "";
     if (on) {
-      lines += line("dedup", mode + ": " + percent(dedup.getDouble("savedShare")));
+      lines += line("dedup", dedup.mode() + ": " + percent(dedup.savedShare()));
       lines += " of the work saved";
-      if (dedup.getLong("accepted") != null) {
+      if (dedup.accepted() != null) {
         lines += dedupCounts(dedup);
       }
     }
-    if (level != null) {
-      Integer distance = repetition.getInteger("smallestDistance");
-      lines += line("repeats", level);
+    GroupView.Dedup.Repetition repeats = dedup.repetition();
+    if (repeats != null && repeats.level() != null) {
+      Integer distance = repeats.smallestDistance();
+      lines += line("repeats", repeats.level());
       lines += distance == null ? "" : ", every " + distance + " at the closest";
-      if (!on && !level.equals("none")) {
-        lines += "; --dedup would save " + percent(repetition.getDouble("declinedShare"));
+      if (!on && !repeats.level().equals("none")) {
+        lines += "; --dedup would save " + percent(repeats.declinedShare());
       }
     }
     return lines;
   }
 
-  private static String dedupCounts(JsonObject dedup) {
+  private static String dedupCounts(GroupView.Dedup dedup) {
     String counts =
         String.format(
             Locale.ROOT,
             ", %d declined, %d accepted, %d waited%n          now %d at work, %d waiting; %d"
                 + " evicted, %d lost, %d unguarded",
-            dedup.getLong("declined"),
-            dedup.getLong("accepted"),
-            dedup.getLong("blocked"),
-            dedup.getLong("processing"),
-            dedup.getLong("waiting"),
-            dedup.getLong("evicted"),
-            dedup.getLong("lost"),
-            dedup.getLong("unguarded"));
+            dedup.declined(),
+            dedup.accepted(),
+            dedup.blocked(),
+            dedup.processing(),
+            dedup.waiting(),
+            dedup.evicted(),
+            dedup.lost(),
+            dedup.unguarded());
     List<String> keys =
-        objects(dedup.getJsonArray("hot")).stream()
+        dedup.hot().stream()
             .limit(HOT_KEYS_MAX)
-            .map(each -> each.getString("key") + " (" + each.getLong("declined") + ")")
+            .map(each -> each.key() + " (" + each.declined() + ")")
             .toList();
     return keys.isEmpty() ? counts : counts + line("hottest", String.join(", ", keys));
   }
 
   /** What the rate limits of the members do: one line; none without limits. */
-  static String rates(JsonObject group) {
-    JsonObject rates = part(group, "rates");
-    if (rates.getLong("dropped") == null) {
+  static String rates(GroupView group) {
+    GroupView.Rates rates = group.rates();
+    if (rates == null || rates.dropped() == null) {
       return "";
     }
-    long shards = rates.getLong("shardsWaiting");
+    long shards = rates.shardsWaiting();
     return String.format(
         Locale.ROOT,
         "%nrates     %d waiting now%s; %d had to wait, %d dropped",
-        rates.getLong("waiting"),
+        rates.waiting(),
         shards == 0 ? "" : " (the most in " + shards + (shards == 1 ? " shard)" : " shards)"),
-        rates.getLong("delayed"),
-        rates.getLong("dropped"));
+        rates.delayed(),
+        rates.dropped());
   }
 
   /** The failures: one line; none if nothing has failed. */
-  static String failures(JsonObject group) {
-    if (!group.containsKey("failures")) {
-      return "";
-    }
-    JsonObject failures = group.getJsonObject("failures");
+  static String failures(GroupView group) {
+    GroupView.Failures failures = group.failures();
     if (failures == null) {
       return line("failures", UNKNOWN);
     }
-    long waiting = failures.getLong("retriesWaiting");
-    long parked = failures.getLong("parked");
-    long shards = failures.getLong("shardsWaiting");
-    long dead = failures.getLong("deadLetters");
-    return waiting + parked + shards + dead == 0
+    return failures.equals(new GroupView.Failures(0, 0, 0, 0))
         ? ""
         : String.format(
             "%nfailures  %d to be tried again, %d parked behind them, %d shards wait; %d dead"
                 + " letters",
-            waiting, parked, shards, dead);
+            failures.retriesWaiting(),
+            failures.parked(),
+            failures.shardsWaiting(),
+            failures.deadLetters());
   }
 
   /** The members whose circuit breaker is open: one line; none if there is none. */
-  static String breakers(JsonObject group) {
+  static String breakers(GroupView group) {
     List<String> open =
-        objects(group.getJsonArray("members")).stream()
-            .filter(member -> "open".equals(member.getString("breaker")))
-            .map(member -> member.getString("member"))
+        group.members().stream()
+            .filter(member -> member.breaker() == GroupView.Member.Breaker.OPEN)
+            .map(GroupView.Member::member)
             .toList();
     return open.isEmpty()
         ? ""
@@ -289,45 +287,47 @@ final class GroupText {
   }
 
   /** The table of members; its columns depend on the mode. */
-  private static Table members(JsonObject group) {
-    Map<String, JsonObject> bars = new HashMap<>();
-    objects(part(group, "level").getJsonArray("bars"))
-        .forEach(bar -> bars.put(bar.getString("member"), bar));
-    List<JsonObject> members = new ArrayList<>();
-    for (JsonObject member : objects(group.getJsonArray("members"))) {
-      Long silent = member.getLong("lastHeartbeatMs");
-      JsonObject bar = bars.getOrDefault(member.getString("member"), new JsonObject());
-      members.add(
-          member
-              .copy()
-              .put("shards", member.getJsonArray("shards", new JsonArray()).size())
-              .put("finished", bar.getLong("finished"))
-              .put("inHand", bar.getLong("inHand"))
-              .put("heartbeat", silent == null ? null : silent + " ms ago")
-              .put("stuck", stuck(member)));
+  private static Table members(GroupView group) {
+    Map<String, GroupView.Level.Bar> bars = new HashMap<>();
+    if (isLevel(group) && group.level().bars() != null) {
+      group.level().bars().forEach(bar -> bars.put(bar.member(), bar));
     }
-    String columns =
+    boolean broadcast = "broadcast".equals(group.mode());
+    Table table =
         isLevel(group)
             // They own no shards; the figures show how level they are.
-            ? "FINISHED finished, IN HAND inHand, CONSUMED consumed, HEARTBEAT heartbeat"
-            : "broadcast".equals(group.getString("mode"))
+            ? new Table("MEMBER", "HOST", "NODE", "FINISHED", "IN HAND", "CONSUMED", "HEARTBEAT")
+            : broadcast
                 // Each member reads all shards, and keeps its own offsets.
-                ? "CONSUMED consumed, LAG lag, PASSED OVER passedOver, HEARTBEAT heartbeat"
-                : "SHARDS shards, CONSUMED consumed, HEARTBEAT heartbeat, STUCK stuck";
-    return Table.of("MEMBER member, HOST host, NODE node, " + columns, new JsonArray(members));
+                ? new Table("MEMBER", "HOST", "NODE", "CONSUMED", "LAG", "PASSED OVER", "HEARTBEAT")
+                : new Table("MEMBER", "HOST", "NODE", "SHARDS", "CONSUMED", "HEARTBEAT", "STUCK");
+    for (GroupView.Member each : group.members()) {
+      Long silent = each.lastHeartbeatMs();
+      String heartbeat = silent == null ? null : silent + " ms ago";
+      List<Object> cells = new ArrayList<>(Arrays.asList(each.member(), each.host(), each.node()));
+      if (isLevel(group)) {
+        GroupView.Level.Bar bar = bars.get(each.member());
+        cells.add(bar == null ? null : bar.finished());
+        cells.add(bar == null ? null : bar.inHand());
+        cells.addAll(Arrays.asList(each.consumed(), heartbeat));
+      } else if (broadcast) {
+        cells.addAll(Arrays.asList(each.consumed(), each.lag(), each.passedOver(), heartbeat));
+      } else {
+        cells.addAll(
+            Arrays.asList(each.shards().size(), each.consumed(), heartbeat, stuck(each)));
+      }
+      table.row(cells.toArray());
+    }
+    return table;
   }
 
   /** The shards on which a member finishes nothing, and for how long; null if unknown. */
-  private static String stuck(JsonObject member) {
-    JsonArray shards = member.getJsonArray("stuck");
-    Long millis = member.getLong("stuckMs");
-    if (shards == null || millis == null) {
+  private static String stuck(GroupView.Member member) {
+    if (member.stuck() == null || member.stuckMs() == null) {
       return null;
     }
-    return shards.isEmpty()
+    return member.stuck().isEmpty()
         ? "no"
-        : "%s for %s s"
-            .formatted(
-                String.join(" ", shards.stream().map(String::valueOf).toList()), millis / 1000);
+        : "%s for %s s".formatted(String.join(" ", member.stuck()), member.stuckMs() / 1_000);
   }
 }

@@ -1,5 +1,9 @@
 package dev.evenkeel.client;
 
+import dev.evenkeel.api.ListGroups.GroupSummary;
+import dev.evenkeel.api.ListGroups;
+import dev.evenkeel.api.GroupView;
+import dev.evenkeel.api.DescribeGroup;
 import dev.evenkeel.api.PlanGroup.GroupPlan;
 import dev.evenkeel.api.PlanGroup;
 import dev.evenkeel.api.ResetGroup.OffsetReset;
@@ -52,52 +56,6 @@ public interface Admin {
       TopicSettings settings,
       Long messages,
       Long bytes,
-      JsonObject json) {}
-
-  /**
-   * A group.
-   *
-   * @param mode sharded, level, singleton or broadcast
-   * @param status OK, or one word for what is wrong with the assignment
-   * @param lag messages of all shards that are not finished; null if that of a shard is unknown
-   * @param members empty in {@link #groups}
-   * @param shards empty in {@link #groups}
-   * @param json as {@code GET /api/groups/{group}} gives it
-   */
-  record Group(
-      String name,
-      String mode,
-      String status,
-      Long lag,
-      List<Member> members,
-      List<Shard> shards,
-      JsonObject json) {}
-
-  /**
-   * A live member of a group.
-   *
-   * @param shards what it owns, as {@code topic/shard}
-   */
-  record Member(String name, String host, Long consumed, List<String> shards, JsonObject json) {}
-
-  /**
-   * A shard of a topic that a group reads.
-   *
-   * @param owner null if nobody owns it
-   * @param state OWNED, DRAINING or FREE
-   * @param epoch number that grows with each owner
-   * @param committed where the next owner begins
-   * @param end the next offset that a message will get
-   */
-  record Shard(
-      String topic,
-      int shard,
-      String owner,
-      String state,
-      Long epoch,
-      Long committed,
-      Long end,
-      Long lag,
       JsonObject json) {}
 
   /**
@@ -205,10 +163,14 @@ public interface Admin {
   // Groups
 
   /** All groups that the user may see. */
-  Future<List<Group>> groups();
+  default Future<List<GroupSummary>> groups() {
+    return ask(Operations.LIST_GROUPS, new ListGroups());
+  }
 
   /** Describes a group. Fails with UNKNOWN_GROUP if there is none. */
-  Future<Group> group(String name);
+  default Future<GroupView> group(String name) {
+    return ask(Operations.DESCRIBE_GROUP, new DescribeGroup(name));
+  }
 
   /** Resets the committed offsets of a group, or says what that would do. */
   default Future<OffsetReset> resetOffsets(ResetGroup reset) {

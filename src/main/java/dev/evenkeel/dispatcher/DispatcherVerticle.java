@@ -506,12 +506,12 @@ public final class DispatcherVerticle extends VerticleBase {
         group,
         (core, report) -> {
           if (group == null) {
-            return Frames.answer(report.list().toBuffer().getBytes());
+            return Frames.answer(RecordJson.json(report.list()).toBuffer().getBytes());
           }
           GroupState state = core.find(group);
           return state == null
               ? Frames.refusal(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'")
-              : Bodies.answer(report.of(state).json());
+              : Bodies.answer(report.of(state).view());
         });
   }
 

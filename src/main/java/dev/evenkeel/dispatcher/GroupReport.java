@@ -1,5 +1,9 @@
 package dev.evenkeel.dispatcher;
 
+import dev.evenkeel.api.GroupView;
+import dev.evenkeel.api.GroupView.Shard.State;
+import dev.evenkeel.api.ListGroups.GroupSummary;
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.GroupFigure;
@@ -11,15 +15,12 @@ import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.Skipped;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Comparator;
 import java.util.List;
-import java.util.stream.Stream;
 
 /**
- * What is known of a group at one moment, and its JSON in the outside contract. There an unknown
- * figure is null, never 0.
+ * What is known of a group at one moment.
  *
  * @param info null: unknown
  * @param paused whether it is paused as a whole
@@ -37,7 +38,7 @@ record GroupReport(
     String status,
     String leader,
     long term,
-    List<JsonObject> members,
+    List<GroupView.Member> members,
     List<ShardReport> shards,
     Figures figures,
     DedupTally.Repeats repeats,
@@ -107,43 +108,30 @@ record GroupReport(
       return Math.max(0, end() - next);
     }
 
-    private JsonObject json() {
-      JsonObject json = plain();
-      if (sealed) {
-        json.put("sealed", true).put("finished", lease != null && lease.finished());
-      }
-      if (careful()) {
-        json.put(
-            "crashes",
-            new JsonObject()
-                .put("offset", lease.crashes().offset())
-                .put("count", lease.crashes().count()));
-      }
-      if (skipped() != null) {
-        json.put(
-            "skipped",
-            new JsonObject()
-                .put("first", skipped().first())
-                .put("last", skipped().last())
-                .put("total", skipped().total()));
-      }
-      return waitsFor.isEmpty() ? json : json.put("waitsFor", new JsonArray(waitsFor));
-    }
-
-    private JsonObject plain() {
-      return new JsonObject()
-          .put("topic", topic)
-          .put("shard", shard.shard())
-          .put("owner", owned ? lease.owner() : null)
-          .put("nextOwner", nextOwner)
-          .put("drainDeadline", drainDeadline())
-          .put("epoch", lease == null ? null : (Long) lease.epoch())
-          .put("state", draining() ? "DRAINING" : owned ? "OWNED" : "FREE")
-          .put("paused", paused)
-          .put("position", position)
-          .put("committed", committed())
-          .put("end", end())
-          .put("lag", lag());
+    private GroupView.Shard view() {
+      return new GroupView.Shard(
+          topic,
+          shard.shard(),
+          owned ? lease.owner() : null,
+          nextOwner,
+          drainDeadline(),
+          lease == null ? null : (Long) lease.epoch(),
+          draining() ? State.DRAINING : owned ? State.OWNED : State.FREE,
+          paused,
+          position,
+          committed(),
+          end(),
+          lag(),
+          sealed,
+          sealed ? (Boolean) (lease != null && lease.finished()) : null,
+          careful()
+              ? new GroupView.Shard.Crashed(lease.crashes().offset(), lease.crashes().count())
+              : null,
+          skipped() == null
+              ? null
+              : new GroupView.Shard.Skips(
+                  skipped().first(), skipped().last(), skipped().total()),
+          waitsFor);
     }
   }
 
@@ -168,92 +156,83 @@ record GroupReport(
   }
 
   /** A line of the list of all groups. */
-  JsonObject summary() {
-    JsonObject json = new JsonObject();
-    if (topicsLeftOut() > 0) {
-      json.put("topicsLeftOut", topicsLeftOut());
-    }
-    return json.put("group", group)
-        .put("mode", mode())
-        .put("status", status)
-        .put("paused", paused)
-        .put("shardsPaused", shardsPaused())
-        .put("members", members.size())
-        .put("shards", shards.size())
-        .put("lag", lag());
+  GroupSummary summary() {
+    return new GroupSummary(
+        group,
+        mode(),
+        status,
+        paused,
+        shardsPaused(),
+        topicsLeftOut(),
+        members.size(),
+        shards.size(),
+        lag());
   }
 
-  JsonObject json() {
-    JsonObject singleton =
-        new JsonObject()
-            .put("leader", term > 0 ? leader : null)
-            .put("term", term > 0 ? (Long) term : null);
-    JsonArray shardList = new JsonArray();
-    shards.forEach(shard -> shardList.add(shard.json()));
+  GroupView view() {
     // Only mode sharded has one.
     boolean sharded = GroupPolicy.MODE_SHARDED.equals(mode());
     JsonObject failures = figures.write(Section.FAILURES, new JsonObject());
-    JsonObject json = new JsonObject();
-    if (topicsLeftOut() > 0) {
-      json.put("topicsLeftOut", topicsLeftOut());
-    }
-    return json.put("group", group)
-        .put("mode", mode())
-        .put("assignor", sharded ? info.assignor() : null)
-        .put("status", status)
-        .put("paused", paused)
-        .put("members", new JsonArray(List.copyOf(members)))
-        .put("shards", shardList)
-        .put("singleton", singleton)
-        .put("level", levelJson())
-        .put("dedup", dedupJson())
-        .put("rates", figures.json(Section.RATES))
-        .put("failures", failures.isEmpty() ? null : failures);
+    return new GroupView(
+        group,
+        mode(),
+        sharded ? info.assignor() : null,
+        status,
+        paused,
+        topicsLeftOut(),
+        members,
+        shards.stream().map(ShardReport::view).toList(),
+        term > 0
+            ? new GroupView.Singleton(leader, term)
+            : new GroupView.Singleton(null, null),
+        levelView(),
+        dedupView(),
+        RecordJson.of(GroupView.Rates.class).read(figures.json(Section.RATES)),
+        failures.isEmpty() ? null : RecordJson.of(GroupView.Failures.class).read(failures));
   }
 
-  private JsonObject levelJson() {
-    // The keys are there in other modes, too.
-    JsonObject json = new JsonObject();
-    Stream.of("range", "strategy", "gap", "round", "holder", "heldMs", "setAside", "bars")
-        .forEach(json::putNull);
-    if (info != null && info.policy().isLevel()) {
-      json.put("strategy", info.policy().strategy());
-    }
+  private GroupView.Level levelView() {
+    boolean isLevel = info != null && info.policy().isLevel();
+    JsonObject known =
+        new JsonObject().put("strategy", isLevel ? info.policy().strategy() : null);
     if (level != null) {
-      JsonArray bars = new JsonArray();
-      level.members().stream()
-          .filter(LevelFigures.Bar::level)
-          .sorted(Comparator.comparing(LevelFigures.Bar::name))
-          .forEach(
-              bar ->
-                  bars.add(
-                      new JsonObject()
-                          .put("member", bar.name())
-                          .put("finished", bar.position())
-                          .put("inHand", bar.inHand())));
-      json.put("holder", level.holder())
-          .put("heldMs", level.holder() == null ? null : (Long) level.heldMillis())
-          .put("bars", bars);
+      known
+          .put("holder", level.holder())
+          .put("heldMs", level.holder() == null ? null : (Long) level.heldMillis());
     }
-    return figures.write(Section.LEVEL, json);
+    RecordJson<GroupView.Level> form = RecordJson.of(GroupView.Level.class);
+    GroupView.Level view = form.read(figures.write(Section.LEVEL, known));
+    return level == null ? view : form.with(view, "bars", bars());
   }
 
-  private JsonObject dedupJson() {
-    JsonObject repetition =
-        new JsonObject()
-            .put("level", repeats == null ? null : repeats.level())
-            .put("smallestDistance", repeats == null ? null : repeats.distance())
-            .put("declinedShare", repeats == null ? null : repeats.declinedShare())
-            .put("observedMessages", repeats == null ? null : repeats.observedMessages());
-    JsonArray keys = new JsonArray();
-    hot.forEach(
-        each -> keys.add(new JsonObject().put("key", each.key()).put("declined", each.declined())));
-    return new JsonObject()
-        .put("mode", info == null ? null : info.policy().dedup())
-        .mergeIn(figures.json(Section.DEDUP))
-        .put("savedShare", savedShare())
-        .put("repetition", repetition)
-        .put("hot", keys);
+  private List<GroupView.Level.Bar> bars() {
+    return level.members().stream()
+        .filter(LevelFigures.Bar::level)
+        .sorted(Comparator.comparing(LevelFigures.Bar::name))
+        .map(each -> new GroupView.Level.Bar(each.name(), each.position(), each.inHand()))
+        .toList();
+  }
+
+  private GroupView.Dedup dedupView() {
+    GroupView.Dedup.Repetition repetition =
+        repeats == null
+            ? new GroupView.Dedup.Repetition(null, null, null, null)
+            : new GroupView.Dedup.Repetition(
+                repeats.level(),
+                repeats.distance(),
+                repeats.declinedShare(),
+                repeats.observedMessages());
+    List<GroupView.Dedup.HotKey> keys =
+        hot.stream()
+            .map(each -> new GroupView.Dedup.HotKey(each.key(), each.declined()))
+            .toList();
+    JsonObject known =
+        figures
+            .json(Section.DEDUP)
+            .put("mode", info == null ? null : info.policy().dedup())
+            .put("savedShare", savedShare());
+    RecordJson<GroupView.Dedup> form = RecordJson.of(GroupView.Dedup.class);
+    return form.with(form.with(form.read(known), "repetition", repetition), "hot", keys);
   }
 
   /** The part of the group's messages that needed no work, 0 to 1; null: there were none. */

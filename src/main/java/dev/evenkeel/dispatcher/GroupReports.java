@@ -1,5 +1,10 @@
 package dev.evenkeel.dispatcher;
 
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.api.ListGroups.GroupSummary;
+import dev.evenkeel.api.GroupView.Member.Breaker;
+import dev.evenkeel.api.GroupView;
 import dev.evenkeel.api.MoveView;
 import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.FailureFigures;
@@ -66,14 +71,14 @@ final class GroupReports {
     return core.all().stream().map(this::of);
   }
 
-  JsonArray list() {
-    return new JsonArray(all().map(GroupReport::summary).toList());
+  List<GroupSummary> list() {
+    return all().map(GroupReport::summary).toList();
   }
 
   /** All groups with all details, and the ends of the topics. */
   JsonObject everything() {
     return new JsonObject()
-        .put("groups", new JsonArray(all().map(GroupReport::json).toList()))
+        .put("groups", RecordJson.json(all().map(GroupReport::view).toList()))
         .put("topics", new JsonArray(core.topics().all().stream().map(this::topic).toList()));
   }
 
@@ -173,61 +178,63 @@ final class GroupReports {
     return broadcast(member) == null ? null : broadcast(member).lag();
   }
 
-  private List<JsonObject> members(GroupState group) {
-    List<JsonObject> members = new ArrayList<>();
+  private List<GroupView.Member> members(GroupState group) {
+    List<GroupView.Member> members = new ArrayList<>();
     for (Member member : group.members().live()) {
-      FlowTally.Broadcast broadcast = broadcast(member);
-      JsonObject json = member(group, member.name(), member.instance());
-      if (member.beat().version() != null) {
-        json.put("version", member.beat().version());
-      }
-      if (member.beat().wishes().filter() != null) {
-        json.put("filter", new JsonArray(member.beat().wishes().filter()))
-            .put("filtered", member.beat().flow() == null ? null : member.beat().flow().filtered());
-      }
-      members.add(
-          json.put("node", member.beat().clusterMember())
-              .put("host", member.beat().host())
-              .put("consumed", member.beat().consumed())
-              .put("stuck", names(group.stuck().shards(member.instance())))
-              .put("stuckMs", group.stuck().millis(member.instance(), nowMillis))
-              .put("lag", broadcastLag(member))
-              .put("passedOver", broadcast == null ? null : (Long) broadcast.passedOver())
-              .put("breaker", member.beat().breakerOpen() ? "open" : "closed")
-              .put("lastHeartbeatMs", nowMillis - member.heardMillis()));
+      members.add(member(group, member));
     }
     Map<String, UnheardMember> unheard = new HashMap<>();
     group.members().unheard().forEach(run -> unheard.put(run.name(), run));
     group.members().live().forEach(member -> unheard.remove(member.name()));
     for (UnheardMember run : unheard.values()) {
+      // What is unknown, because it was not heard yet, is null.
       members.add(
-          member(group, run.name(), run.instance())
-              .put("node", run.clusterMember())
-              .put("host", run.host()));
+          new GroupView.Member(
+              run.name(),
+              run.clusterMember(),
+              run.host(),
+              null,
+              names(group.shards().ownedBy(run.instance())),
+              null,
+              null,
+              null,
+              null,
+              null,
+              null,
+              null,
+              null,
+              null));
     }
     return members;
   }
 
-  /** The keys of a member. What is unknown, perhaps because it was not heard yet, stays null. */
-  private JsonObject member(GroupState group, String name, String instance) {
-    JsonObject json = new JsonObject().put("member", name);
-    Stream.of("node", "host", "consumed").forEach(json::putNull);
-    json.put("shards", names(group.shards().ownedBy(instance)));
-    Stream.of("stuck", "stuckMs", "lag", "passedOver", "breaker", "lastHeartbeatMs")
-        .forEach(json::putNull);
-    return json;
+  private GroupView.Member member(GroupState group, Member member) {
+    Heartbeat beat = member.beat();
+    FlowTally.Broadcast broadcast = broadcast(member);
+    List<String> filter = beat.wishes().filter();
+    return new GroupView.Member(
+        member.name(),
+        beat.clusterMember(),
+        beat.host(),
+        beat.consumed(),
+        names(group.shards().ownedBy(member.instance())),
+        names(group.stuck().shards(member.instance())),
+        group.stuck().millis(member.instance(), nowMillis),
+        broadcastLag(member),
+        broadcast == null ? null : (Long) broadcast.passedOver(),
+        beat.breakerOpen() ? Breaker.OPEN : Breaker.CLOSED,
+        nowMillis - member.heardMillis(),
+        beat.version(),
+        filter,
+        filter == null || beat.flow() == null ? null : beat.flow().filtered());
   }
 
   /** Names of the shards whose topics exist. */
-  private JsonArray names(Collection<Shard> shards) {
-    JsonArray names = new JsonArray();
-    for (Shard shard : shards) {
-      String topic = core.topics().name(shard.topicId());
-      if (topic != null) {
-        names.add(topic + "/" + shard.shard());
-      }
-    }
-    return names;
+  private List<String> names(Collection<Shard> shards) {
+    return shards.stream()
+        .filter(shard -> core.topics().name(shard.topicId()) != null)
+        .map(shard -> core.topics().name(shard.topicId()) + "/" + shard.shard())
+        .toList();
   }
 
   private ShardReport shard(GroupState group, Shard shard) {

@@ -53,6 +53,14 @@ final class GroupsApi {
 
   void serve(ApiAnswers answers) {
     answers
+        .on(
+            Operations.LIST_GROUPS,
+            all -> ask(new JsonObject()).map(Operations.LIST_GROUPS::readAnswer))
+        .on(
+            Operations.DESCRIBE_GROUP,
+            asked ->
+                ask(new JsonObject().put("group", asked.group()))
+                    .map(Operations.DESCRIBE_GROUP::readAnswer))
         .on(Operations.RESET_GROUP, resets::reset)
         .on(
             Operations.PAUSE_GROUP,
@@ -68,40 +76,28 @@ final class GroupsApi {
   Future<Object> answer(JsonObject request) {
     JsonFields.onlyFields(request, FIELDS);
     String action = JsonFields.neededText(request, "action");
-    String group = JsonFields.text(request, "group");
-    JsonObject question = new JsonObject();
-    switch (action) {
-      case "list" -> {}
-      case "get" -> question.put("group", JsonFields.neededText(request, "group"));
-      case "dead-letters" -> {
-        return deadLetters.list(request);
-      }
-      case "dead-letter" -> {
-        return deadLetters.show(request);
-      }
-      case "retries" -> {
-        return retries.list(request);
-      }
-      case "replay", "drop" -> {
-        return deadLetterChanges.change(request, action.equals("replay"));
-      }
+    return switch (action) {
+      case "dead-letters" -> deadLetters.list(request);
+      case "dead-letter" -> deadLetters.show(request);
+      case "retries" -> retries.list(request);
+      case "replay", "drop" -> deadLetterChanges.change(request, action.equals("replay"));
       default ->
           throw JsonFields.invalid(
               "unknown action '"
                   + action
                   + "': use list, get, dead-letters, dead-letter, retries, replay or drop");
-    }
-    return calls.askDispatcher(question).map(Json::decodeValue);
+    };
   }
 
   private Future<List<MoveView>> rebalances(ListRebalances asked) {
     // A null means the moves of all groups.
     JsonObject question =
         new JsonObject().put("rebalances", asked.group()).put("limit", asked.limit());
-    return calls
-        .askDispatcher(question)
-        .map(Json::decodeValue)
-        .map(Operations.LIST_REBALANCES::readAnswer);
+    return ask(question).map(Operations.LIST_REBALANCES::readAnswer);
+  }
+
+  private Future<Object> ask(JsonObject question) {
+    return calls.askDispatcher(question).map(Json::decodeValue);
   }
 
   /**

@@ -1,5 +1,7 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.api.GroupView;
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.api.ResetGroup;
 import dev.evenkeel.api.ResetGroup.OffsetReset;
 import dev.evenkeel.api.ResetGroup.ResetShard;
@@ -55,7 +57,8 @@ final class ResetApi {
     String group = asked.group();
     return calls
         .askDispatcher(new JsonObject().put("group", group))
-        .map(answer -> selected(new JsonObject(answer), asked))
+        .map(answer -> RecordJson.of(GroupView.class).read(new JsonObject(answer)))
+        .map(found -> selected(found, asked))
         .compose(shards -> calls.newestTopics().compose(view -> resets(view, shards, to)))
         .compose(
             resets ->
@@ -65,18 +68,17 @@ final class ResetApi {
                         .map(done -> report(group, resets, done)));
   }
 
-  private static List<JsonObject> selected(JsonObject group, ResetGroup asked) {
+  private static List<GroupView.Shard> selected(GroupView group, ResetGroup asked) {
     String topic = asked.topic();
     int shard = asked.shard() == null ? -1 : asked.shard();
-    List<JsonObject> selected = new ArrayList<>();
+    List<GroupView.Shard> selected = new ArrayList<>();
     long topics = 0;
     String last = null;
-    for (Object each : group.getJsonArray("shards")) {
-      JsonObject one = (JsonObject) each;
-      topics += one.getString("topic").equals(last) ? 0 : 1;
-      last = one.getString("topic");
+    for (GroupView.Shard one : group.shards()) {
+      topics += one.topic().equals(last) ? 0 : 1;
+      last = one.topic();
       boolean wanted =
-          (topic == null || topic.equals(last)) && (shard < 0 || shard == one.getInteger("shard"));
+          (topic == null || topic.equals(last)) && (shard < 0 || shard == one.shard());
       if (wanted) {
         selected.add(one);
       }
@@ -88,7 +90,7 @@ final class ResetApi {
       throw new RefusedException(
           Refusal.UNKNOWN_SHARD,
           "group '"
-              + group.getString("group")
+              + group.group()
               + "' reads no "
               + (shard < 0 ? "shard" : "shard " + shard)
               + (topic == null ? "" : " of '" + topic + "'"));
@@ -96,19 +98,20 @@ final class ResetApi {
     return selected;
   }
 
-  private Future<List<ShardReset>> resets(ClusterView view, List<JsonObject> shards, StartAt to) {
+  private Future<List<ShardReset>> resets(
+      ClusterView view, List<GroupView.Shard> shards, StartAt to) {
     return ClusterCalls.forEach(shards, shard -> shardReset(view, shard, to));
   }
 
-  private Future<ShardReset> shardReset(ClusterView view, JsonObject of, StartAt to) {
-    String topic = of.getString("topic");
-    Shard shard = new Shard(view.existing(topic).id(), of.getInteger("shard"));
+  private Future<ShardReset> shardReset(ClusterView view, GroupView.Shard of, StartAt to) {
+    String topic = of.topic();
+    Shard shard = new Shard(view.existing(topic).id(), of.shard());
     Future<Long> offset =
         to.kind() == StartAt.Kind.OFFSET
             ? inRange(topic, shard, to.value())
             : calls.offset(shard, to);
     return offset.map(
-        at -> new ShardReset(topic, shard, of.getString("owner"), of.getLong("committed"), at));
+        at -> new ShardReset(topic, shard, of.owner(), of.committed(), at));
   }
 
   private Future<Long> inRange(String topic, Shard shard, long offset) {

@@ -16,6 +16,7 @@ import dev.evenkeel.api.Bounds;
 import dev.evenkeel.api.Default;
 import dev.evenkeel.api.LeftOut;
 import dev.evenkeel.protocol.Worded;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.RecordComponent;
@@ -56,7 +57,7 @@ final class Schemas {
         .withRequiredCheck(this::isRequired)
         .withDescriptionResolver(
             field -> Docs.of(field.getDeclaringType().getErasedType(), field.getDeclaredName()))
-        .withDefaultResolver(Schemas::usual)
+        .withDefaultResolver(field -> asked ? usual(field) : null)
         .withNumberInclusiveMinimumResolver(field -> bound(field, Bounds::min))
         .withNumberInclusiveMaximumResolver(field -> bound(field, Bounds::max));
     config
@@ -86,16 +87,29 @@ final class Schemas {
     root = type;
     try {
       JsonObject schema = new JsonObject(generator.generateSchema(type).toString());
-      JsonObject properties = schema.getJsonObject("properties", new JsonObject());
-      properties.fieldNames().forEach(each -> boundValues(properties.getJsonObject(each)));
+      simplify(schema);
       return schema;
     } finally {
       root = outer;
     }
   }
 
-  /** Bounds of a map are those of its values. */
-  private static void boundValues(JsonObject property) {
+  /** Bounds of a map are those of its values, and a word that may be null is one schema. */
+  private static void simplify(JsonObject property) {
+    if (property.remove("anyOf") instanceof JsonArray any) {
+      JsonObject word = any.getJsonObject(1);
+      property
+          .put("type", new JsonArray().add("string").add("null"))
+          .put("enum", word.getJsonArray("enum").addNull());
+    }
+    if (property.containsKey("properties")) {
+      JsonObject properties = property.getJsonObject("properties");
+      properties.fieldNames().forEach(each -> simplify(properties.getJsonObject(each)));
+    }
+    if (property.getValue("items") instanceof JsonObject items) {
+      simplify(items);
+    }
+
     JsonObject values = property.getJsonObject("additionalProperties");
     for (String bound : List.of("minimum", "maximum")) {
       if (values != null && property.containsKey(bound)) {

@@ -1,9 +1,8 @@
 package dev.evenkeel.testkit;
 
-import dev.evenkeel.client.Admin;
+import dev.evenkeel.api.GroupView;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,22 +79,19 @@ final class Waits {
   }
 
   /** What a group has not consumed, in words; null: nothing is left. */
-  static Future<String> leftOf(Future<Admin.Group> group) {
+  static Future<String> leftOf(Future<GroupView> group) {
     return group.map(
         of -> {
           List<String> left = new ArrayList<>();
-          for (Admin.Shard shard : of.shards()) {
+          for (GroupView.Shard shard : of.shards()) {
             if (shard.committed() == null || shard.end() == null) {
-              left.add(name(shard) + " has no known position");
+              left.add(shard.name() + " has no known position");
             } else if (shard.committed() < shard.end()) {
-              left.add(name(shard) + " is at " + shard.committed() + " of " + shard.end());
+              left.add(shard.name() + " is at " + shard.committed() + " of " + shard.end());
             }
           }
-          JsonObject failures = of.json().getJsonObject("failures");
-          long waiting =
-              failures == null
-                  ? 0
-                  : failures.getLong("retriesWaiting", 0L) + failures.getLong("parked", 0L);
+          GroupView.Failures failures = of.failures();
+          long waiting = failures == null ? 0 : failures.retriesWaiting() + failures.parked();
           if (waiting > 0) {
             left.add(waiting + " messages wait for a retry, or behind one");
           }
@@ -103,12 +99,8 @@ final class Waits {
         });
   }
 
-  private static String name(Admin.Shard shard) {
-    return shard.topic() + "/" + shard.shard();
-  }
-
   /** Why a group has not settled with so many members, in words; null: it has. */
-  static Future<String> unsettled(Future<Admin.Group> group, int members) {
+  static Future<String> unsettled(Future<GroupView> group, int members) {
     return group.map(
         of ->
             of.members().size() == members && "OK".equals(of.status())

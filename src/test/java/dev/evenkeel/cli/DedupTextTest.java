@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class DedupTextTest {
   private static String lines(JsonObject dedup) {
-    return GroupText.dedup(new JsonObject().put("dedup", dedup));
+    return GroupTexts.dedup(new JsonObject().put("dedup", dedup));
   }
 
   private static JsonObject repetition(String level, Integer distance, Double share) {
@@ -54,7 +54,7 @@ class DedupTextTest {
     assertThat(lines(new JsonObject().put("mode", "key")))
         .isEqualTo("\ndedup     key: - of the work saved");
     assertThat(lines(new JsonObject().put("mode", "off"))).isEmpty();
-    assertThat(GroupText.dedup(new JsonObject())).isEmpty();
+    assertThat(GroupTexts.dedup(new JsonObject())).isEmpty();
     JsonObject off = new JsonObject().put("mode", "off");
     assertThat(lines(off.put("repetition", repetition("none", null, 0.0))))
         .isEqualTo("\nrepeats   none");

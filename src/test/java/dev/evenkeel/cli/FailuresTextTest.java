@@ -20,15 +20,15 @@ class FailuresTextTest {
 
   @Test
   void nothingIsSaidWhereNothingFailedAndAHyphenWhereNothingIsKnown() {
-    assertThat(GroupText.failures(new JsonObject())).isEmpty();
-    assertThat(GroupText.failures(failures(0, 0, 0, 0))).isEmpty();
-    assertThat(GroupText.failures(new JsonObject().putNull("failures")))
+    assertThat(GroupTexts.failures(new JsonObject())).isEmpty();
+    assertThat(GroupTexts.failures(failures(0, 0, 0, 0))).isEmpty();
+    assertThat(GroupTexts.failures(new JsonObject().putNull("failures")))
         .isEqualToIgnoringNewLines("\nfailures  -");
   }
 
   @Test
   void whatWaitsAndWhatWasGivenUpIsCounted() {
-    assertThat(GroupText.failures(failures(3, 2, 1, 4)).strip())
+    assertThat(GroupTexts.failures(failures(3, 2, 1, 4)).strip())
         .isEqualTo(
             "failures  3 to be tried again, 2 parked behind them, 1 shards wait; 4 dead letters");
   }
@@ -40,7 +40,7 @@ class FailuresTextTest {
             .add(new JsonObject().put("member", "a").put("breaker", "open"))
             .add(new JsonObject().put("member", "b").put("breaker", "closed"))
             .add(new JsonObject().put("member", "c").putNull("breaker"));
-    assertThat(GroupText.breakers(failures(0, 0, 0, 0).put("members", members)).strip())
+    assertThat(GroupTexts.breakers(failures(0, 0, 0, 0).put("members", members)).strip())
         .isEqualTo("breaker   open: most messages fail at a, where one at a time is tried");
   }
 }

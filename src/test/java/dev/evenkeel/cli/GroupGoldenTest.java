@@ -16,7 +16,7 @@ class GroupGoldenTest {
         new JsonObject(Files.readString(Path.of("src/test/resources/golden/facts.json")));
     StringBuilder shown = new StringBuilder();
     for (Map.Entry<String, Object> each : facts.getJsonObject("groups")) {
-      shown.append(GroupText.of((JsonObject) each.getValue())).append('\n');
+      shown.append(GroupTexts.of((JsonObject) each.getValue())).append('\n');
     }
     Golden.check("describe.txt", shown.toString());
   }

@@ -1,24 +1,31 @@
 package dev.evenkeel.cli;
 
+import io.vertx.core.json.JsonArray;
+import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.api.GroupView;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.client.Admin;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** An idle member leaves only if nothing is known to come. */
 class KnownWorkTest {
-  private static Admin.Shard shard(String owner, Long lag, boolean paused) {
-    return new Admin.Shard(
-        "t", 0, owner, "OWNED", 1L, 0L, 0L, lag, new JsonObject().put("paused", paused));
+  private static JsonObject shard(String owner, Long lag, boolean paused) {
+    return new JsonObject()
+        .put("topic", "t")
+        .put("shard", 0)
+        .put("owner", owner)
+        .put("lag", lag)
+        .put("paused", paused);
   }
 
-  private static Admin.Group group(String mode, JsonObject json, Admin.Shard... shards) {
-    return new Admin.Group("g", mode, "OK", 0L, List.of(), List.of(shards), json);
+  private static GroupView group(String mode, JsonObject json, JsonObject... shards) {
+    return RecordJson.of(GroupView.class)
+        .read(json.copy().put("mode", mode).put("shards", new JsonArray(List.of(shards))));
   }
 
-  private static String due(JsonObject json, Admin.Shard... shards) {
+  private static String due(JsonObject json, JsonObject... shards) {
     return KnownWork.of(group("sharded", json, shards), "m");
   }
 
@@ -43,6 +50,6 @@ class KnownWorkTest {
   }
 
   private static JsonObject failures(int waiting, int parked) {
-    return new JsonObject().put("retriesWaiting", waiting).put("parked", parked);
+    return RecordJson.json(new GroupView.Failures(waiting, parked, 0, 0));
   }
 }

@@ -46,7 +46,7 @@ class LevelTextTest {
 
   @Test
   void itSaysWhoHoldsTheRoundAndWhatEachMemberFinished() {
-    assertThat(GroupText.of(group(known())))
+    assertThat(GroupTexts.of(group(known())))
         .contains("mode      level")
         .contains("range     10\nstrategy  push\ngap       7 of 10\nround     412\n")
         .contains("holder    b holds the round for 1.2 s\nset aside 2 times\n")
@@ -58,10 +58,10 @@ class LevelTextTest {
 
   @Test
   void nobodyIsNotUnknown() {
-    assertThat(GroupText.of(group(known().putNull("holder").putNull("heldMs"))))
+    assertThat(GroupTexts.of(group(known().putNull("holder").putNull("heldMs"))))
         .contains("holder    nobody\n");
     JsonObject unknown = new JsonObject().put("range", 10).put("strategy", "pull").putNull("gap");
-    assertThat(GroupText.of(group(unknown)))
+    assertThat(GroupTexts.of(group(unknown)))
         .contains("gap       -\nround     -\nholder    -\nset aside -\n")
         .containsPattern("a +- +- +- +- +90 +-");
   }
@@ -69,7 +69,7 @@ class LevelTextTest {
   @Test
   void aGroupInAnotherModeHasNoSuchLines() {
     JsonObject sharded = group(new JsonObject().putNull("range")).put("mode", "sharded");
-    assertThat(GroupText.of(sharded))
+    assertThat(GroupTexts.of(sharded))
         .doesNotContain("range")
         .doesNotContain("holder")
         .containsPattern("MEMBER +HOST +NODE +SHARDS +CONSUMED");

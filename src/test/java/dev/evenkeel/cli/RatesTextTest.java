@@ -13,13 +13,13 @@ class RatesTextTest {
             .put("dropped", 2)
             .put("waiting", waiting)
             .put("shardsWaiting", shards);
-    return GroupText.rates(new JsonObject().put("rates", rates)).strip();
+    return GroupTexts.rates(new JsonObject().put("rates", rates)).strip();
   }
 
   @Test
   void withoutRatesNothingIsSaid() {
-    assertThat(GroupText.rates(new JsonObject())).isEmpty();
-    assertThat(GroupText.rates(new JsonObject().put("rates", new JsonObject()))).isEmpty();
+    assertThat(GroupTexts.rates(new JsonObject())).isEmpty();
+    assertThat(GroupTexts.rates(new JsonObject().put("rates", new JsonObject()))).isEmpty();
   }
 
   @Test

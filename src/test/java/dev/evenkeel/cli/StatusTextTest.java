@@ -15,15 +15,15 @@ class StatusTextTest {
   void everyStatusHasPlainWordsInListsAndDetails() {
     for (GroupStatus status : GroupStatus.values()) {
       JsonObject listed = new JsonObject().put("status", status.name()).put("members", 2);
-      assertThat(GroupText.status(listed)).hasSizeLessThan(30);
+      assertThat(GroupTexts.status(listed)).hasSizeLessThan(30);
       if (status != GroupStatus.OK) {
-        assertThat(GroupText.status(listed)).isLowerCase().doesNotContain("_");
+        assertThat(GroupTexts.status(listed)).isLowerCase().doesNotContain("_");
       }
-      assertThat(GroupText.status(listed.copy().put("members", 0))).isEqualTo("no members");
+      assertThat(GroupTexts.status(listed.copy().put("members", 0))).isEqualTo("no members");
       JsonObject detail = listed.copy().put("members", new JsonArray().add(new JsonObject()));
-      assertThat(GroupText.status(detail)).isEqualTo(GroupText.status(listed));
+      assertThat(GroupTexts.status(detail)).isEqualTo(GroupTexts.status(listed));
     }
-    assertThat(GroupText.status(new JsonObject().put("status", "OK").put("members", 1)))
+    assertThat(GroupTexts.status(new JsonObject().put("status", "OK").put("members", 1)))
         .isEqualTo("OK");
   }
 
@@ -36,17 +36,17 @@ class StatusTextTest {
             .put("shards", 4)
             .put("paused", false)
             .put("shardsPaused", 1);
-    assertThat(GroupText.status(listed)).isEqualTo("OK, 1 shard paused");
-    assertThat(GroupText.status(listed.put("shardsPaused", 2))).isEqualTo("OK, 2 shards paused");
-    assertThat(GroupText.status(listed.put("paused", true))).isEqualTo("paused");
-    assertThat(GroupText.status(listed.put("members", 0))).isEqualTo("paused, no members");
+    assertThat(GroupTexts.status(listed)).isEqualTo("OK, 1 shard paused");
+    assertThat(GroupTexts.status(listed.put("shardsPaused", 2))).isEqualTo("OK, 2 shards paused");
+    assertThat(GroupTexts.status(listed.put("paused", true))).isEqualTo("paused");
+    assertThat(GroupTexts.status(listed.put("members", 0))).isEqualTo("paused, no members");
     JsonObject free = new JsonObject().put("paused", false);
     JsonObject detail =
         new JsonObject()
             .put("status", "OK")
             .put("members", new JsonArray().add(new JsonObject()))
             .put("shards", new JsonArray().add(free).add(new JsonObject().put("paused", true)));
-    assertThat(GroupText.status(detail)).isEqualTo("OK, 1 shard paused");
+    assertThat(GroupTexts.status(detail)).isEqualTo("OK, 1 shard paused");
   }
 
   @Test
@@ -55,7 +55,7 @@ class StatusTextTest {
         Files.readString(Path.of("src/main/resources/dev/evenkeel/gateway/http/page/js/words.js"));
     for (GroupStatus status : GroupStatus.values()) {
       String words =
-          GroupText.status(new JsonObject().put("status", status.name()).put("members", 2));
+          GroupTexts.status(new JsonObject().put("status", status.name()).put("members", 2));
       assertThat(page).contains("  " + status.name() + ": '" + words + "',");
     }
     assertThat(page).contains("members === 0 ? 'no members'");
@@ -63,7 +63,7 @@ class StatusTextTest {
 
   @Test
   void whatIsUnknownStaysUnknown() {
-    assertThat(GroupText.status(new JsonObject().putNull("status").put("members", 0))).isNull();
-    assertThat(GroupText.status(new JsonObject().put("status", "NEWER"))).isEqualTo("NEWER");
+    assertThat(GroupTexts.status(new JsonObject().putNull("status").put("members", 0))).isNull();
+    assertThat(GroupTexts.status(new JsonObject().put("status", "NEWER"))).isEqualTo("NEWER");
   }
 }

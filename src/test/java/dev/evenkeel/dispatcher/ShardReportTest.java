@@ -2,13 +2,13 @@ package dev.evenkeel.dispatcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.api.GroupView;
 import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.dispatcher.GroupReport.ShardReport;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
-import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -22,7 +22,7 @@ class ShardReportTest {
         SHARD, 0, end, 0, 0, List.of(LEASE), List.of(), ShardStatus.Delayed.NONE);
   }
 
-  private static JsonObject json(Long position, ShardStatus status) {
+  private static GroupView.Shard view(Long position, ShardStatus status) {
     ShardReport shard =
         new ShardReport(
             "t", SHARD, LEASE, true, false, null, position, status, false, false, List.of());
@@ -39,34 +39,34 @@ class ShardReportTest {
             null,
             List.of(),
             null)
-        .json()
-        .getJsonArray("shards")
-        .getJsonObject(0);
+        .view()
+        .shards()
+        .get(0);
   }
 
-  private static void shows(JsonObject shard, Long position, Long committed, Long lag) {
-    assertThat(shard.getLong("position")).isEqualTo(position);
-    assertThat(shard.getLong("committed")).isEqualTo(committed);
-    assertThat(shard.getLong("lag")).isEqualTo(lag);
+  private static void shows(GroupView.Shard shard, Long position, Long committed, Long lag) {
+    assertThat(shard.position()).isEqualTo(position);
+    assertThat(shard.committed()).isEqualTo(committed);
+    assertThat(shard.lag()).isEqualTo(lag);
   }
 
   @Test
   void itCountsFromThePositionThatTheOwnerReports() {
-    shows(json(16L, upTo(20)), 16L, 10L, 4L);
+    shows(view(16L, upTo(20)), 16L, 10L, 4L);
   }
 
   @Test
   void itCountsFromTheCommittedOffsetIfThePositionIsUnknown() {
-    shows(json(null, upTo(20)), null, 10L, 10L);
+    shows(view(null, upTo(20)), null, 10L, 10L);
   }
 
   @Test
   void aPositionThatIsNewerThanTheEndLeavesNothing() {
-    shows(json(25L, upTo(20)), 25L, 10L, 0L);
+    shows(view(25L, upTo(20)), 25L, 10L, 0L);
   }
 
   @Test
   void itIsUnknownWithoutAnAnswerOfTheShardsLeader() {
-    shows(json(16L, null), 16L, null, null);
+    shows(view(16L, null), 16L, null, null);
   }
 }

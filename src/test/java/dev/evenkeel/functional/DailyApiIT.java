@@ -1,5 +1,7 @@
 package dev.evenkeel.functional;
 
+import dev.evenkeel.api.ListGroups.GroupSummary;
+import dev.evenkeel.api.GroupView;
 import static dev.evenkeel.Futures.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -140,9 +142,9 @@ class DailyApiIT extends OneNode {
       refused(admin.pause("paused", "none"), Refusal.UNKNOWN_TOPIC);
       refused(admin.pause("paused", "paused", 7), Refusal.UNKNOWN_SHARD);
       refused(admin.resume("paused", "paused"), Refusal.INVALID);
-      Admin.Group group = await(admin.group("paused"));
-      assertThat(group.json().getBoolean("paused")).isTrue();
-      assertThat(group.shards()).allMatch(shard -> shard.json().getBoolean("paused"));
+      GroupView group = await(admin.group("paused"));
+      assertThat(group.paused()).isTrue();
+      assertThat(group.shards()).allMatch(GroupView.Shard::paused);
       node.send("paused", List.of("b"));
       node.kill();
       node.start();
@@ -157,7 +159,7 @@ class DailyApiIT extends OneNode {
       assertThat(node.admin("group", "describe", "paused").out()).contains("OWNED, paused");
       assertThat(node.admin("group", "resume", "paused").out()).contains("resumed group paused");
       Awaitility.await().until(() -> got.size() == 2);
-      assertThat(await(admin.group("paused")).json().getBoolean("paused")).isFalse();
+      assertThat(await(admin.group("paused")).paused()).isFalse();
       await(consumer.close());
     } finally {
       await(client.close());
@@ -234,10 +236,10 @@ class DailyApiIT extends OneNode {
               client.consumer(
                   consumer("managed", "managed"), delivery -> Future.succeededFuture()));
       Awaitility.await().until(() -> consumer.consumed() == 3);
-      Admin.Group group = await(admin.group("managed"));
-      assertThat(group.members()).extracting(Admin.Member::name).containsExactly(consumer.member());
+      GroupView group = await(admin.group("managed"));
+      assertThat(group.members()).extracting(GroupView.Member::member).containsExactly(consumer.member());
       assertThat(group.shards()).hasSize(4).allMatch(s -> consumer.member().equals(s.owner()));
-      assertThat(await(admin.groups())).extracting(Admin.Group::name).contains("managed");
+      assertThat(await(admin.groups())).extracting(GroupSummary::group).contains("managed");
       refused(admin.deleteGroup("managed", false), Refusal.GROUP_ACTIVE);
       await(consumer.close());
 

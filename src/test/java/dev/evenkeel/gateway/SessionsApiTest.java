@@ -361,8 +361,8 @@ class SessionsApiTest {
   }
 
   private boolean isMoving(String group) {
-    return await(client.admin().group(group)).json().getJsonArray("shards").stream()
-        .anyMatch(each -> ((JsonObject) each).getString("drainDeadline") != null);
+    return await(client.admin().group(group)).shards().stream()
+        .anyMatch(each -> each.drainDeadline() != null);
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.evenkeel.model;
 
+import dev.evenkeel.api.GroupView;
 import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.model.UserModel.Group;
@@ -63,10 +64,10 @@ final class Shown {
   }
 
   /** The group as it is shown; null: it is not known. */
-  Admin.Group show(Group group, Refusal... expected) {
-    Admin.Group shown = answers.ask("show " + group, admin.get().group(realName(group)), expected);
+  GroupView show(Group group, Refusal... expected) {
+    GroupView shown = answers.ask("show " + group, admin.get().group(realName(group)), expected);
     if (shown != null) {
-      for (Admin.Shard shard : shown.shards()) {
+      for (GroupView.Shard shard : shown.shards()) {
         Topic topic = topics.get(shard.topic());
         if (topic != null && group.topics().contains(topic) && shard.committed() != null) {
           model.committed(group, topic, shard.shard(), shard.committed());
@@ -116,12 +117,11 @@ final class Shown {
   }
 
   /** Which messages of shards were dropped before the group had them, as it says. */
-  static Map<String, JsonObject> skips(Admin.Group shown) {
-    Map<String, JsonObject> skips = new HashMap<>();
-    for (Admin.Shard shard : shown.shards()) {
-      JsonObject none = new JsonObject().put("first", 0).put("last", -1);
-      skips.put(
-          Handlers.name(shard.topic(), shard.shard()), shard.json().getJsonObject("skipped", none));
+  static Map<String, GroupView.Shard.Skips> skips(GroupView shown) {
+    Map<String, GroupView.Shard.Skips> skips = new HashMap<>();
+    GroupView.Shard.Skips none = new GroupView.Shard.Skips(0, -1, 0);
+    for (GroupView.Shard shard : shown.shards()) {
+      skips.put(shard.name(), shard.skipped() == null ? none : shard.skipped());
     }
     return skips;
   }

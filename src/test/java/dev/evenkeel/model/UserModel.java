@@ -1,10 +1,10 @@
 package dev.evenkeel.model;
 
+import dev.evenkeel.api.GroupView.Shard.Skips;
 import dev.evenkeel.client.ConsumerOptions.Dedup;
 import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.client.ConsumerOptions.Order;
 import dev.evenkeel.client.Delivery;
-import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -976,18 +976,18 @@ public final class UserModel {
    *
    * @param skips the {@code first} and {@code last} that were dropped, by topic and shard
    */
-  public synchronized List<String> skipped(Group group, Map<String, JsonObject> skips) {
+  public synchronized List<String> skipped(Group group, Map<String, Skips> skips) {
     List<String> unsaid = new ArrayList<>();
     for (Map.Entry<Topic, Floor> each : group.floors.entrySet()) {
       for (Sent sent : each.getKey().messages) {
-        JsonObject said = skips.get(Handlers.name(sent.topic.name, sent.shard));
+        Skips said = skips.get(Handlers.name(sent.topic.name, sent.shard));
         boolean due = sent.fate == Fate.STORED && sent.offset >= 0 && said != null;
         if (due
             && sent.topic.limited
             && sent.askedAt > each.getValue().doneAt
             && group.kind.takes(sent.tag)
             && !group.works.containsKey(sent)
-            && !(said.getLong("first") <= sent.offset && sent.offset <= said.getLong("last"))) {
+            && !(said.first() <= sent.offset && sent.offset <= said.last())) {
           unsaid.add(sent + " was dropped, and is not in " + said);
         }
       }

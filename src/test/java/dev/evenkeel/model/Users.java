@@ -1,5 +1,7 @@
 package dev.evenkeel.model;
 
+import dev.evenkeel.api.ListGroups.GroupSummary;
+import dev.evenkeel.api.GroupView;
 import static dev.evenkeel.model.Sequence.any;
 
 import dev.evenkeel.api.QuotaView;
@@ -706,7 +708,7 @@ final class Users {
 
     private boolean owns(Death death) {
       Group group = death.group;
-      Admin.Group shown =
+      GroupView shown =
           answers.quietly(
               "owners of " + group, admin().group(Shown.realName(group)), Refusal.UNKNOWN_GROUP);
       return shown != null
@@ -716,7 +718,7 @@ final class Users {
                       shard ->
                           shard.topic().equals(death.of.topic())
                               && shard.shard() == death.of.shard()
-                              && "OWNED".equals(shard.state())
+                              && shard.state() == GroupView.Shard.State.OWNED
                               && death.of.member().equals(shard.owner())));
     }
 
@@ -1130,14 +1132,13 @@ final class Users {
     if (readsWhatIsGone(group)) {
       return;
     }
-    Admin.Group now = shown.show(group);
+    GroupView now = shown.show(group);
     if (now == null || !Long.valueOf(0).equals(now.lag())) {
       missing.put(Promise.LAG, group + ": lag " + (now == null ? null : now.lag()));
       return;
     }
-    JsonObject dedup = now.json().getJsonObject("dedup");
-    if (group.kind.dedup() != Dedup.OFF
-        && (dedup.getLong("processing") != 0 || dedup.getLong("waiting") != 0)) {
+    GroupView.Dedup dedup = now.dedup();
+    if (group.kind.dedup() != Dedup.OFF && (dedup.processing() != 0 || dedup.waiting() != 0)) {
       missing.put(Promise.DEDUP_EMPTY, group + " has nothing to do: " + dedup);
     }
     first(missing, Promise.SKIPPED_IS_SAID, group, model.skipped(group, Shown.skips(now)));
@@ -1181,13 +1182,13 @@ final class Users {
    * Deletes all groups, topics and quotas of this run that there are, and returns what they are.
    */
   private List<String> deleteAll() {
-    List<Admin.Group> allGroups = answers.quietly("groups", admin().groups());
+    List<GroupSummary> allGroups = answers.quietly("groups", admin().groups());
     List<Admin.Topic> allTopics = answers.quietly("topics", admin().topics());
     List<QuotaView> allQuotas = answers.quietly("quotas", admin().quotas());
     if (allGroups == null || allTopics == null || allQuotas == null) {
       return List.of("nobody knows what");
     }
-    List<String> ownGroups = own(allGroups.stream().map(Admin.Group::name));
+    List<String> ownGroups = own(allGroups.stream().map(GroupSummary::group));
     List<String> ownTopics = own(allTopics.stream().map(Admin.Topic::name));
     deleteAll("groups", ownGroups, name -> admin().deleteGroup(name, false));
     deleteAll("topics", ownTopics, name -> admin().deleteTopic(name));

@@ -1,5 +1,6 @@
 package dev.evenkeel.testkit;
 
+import dev.evenkeel.api.GroupView;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -91,7 +92,7 @@ class EvenkeelExtensionTest {
 
   private List<Long> epochs(EmbeddedNode node) {
     return Futures.await(node.admin().group(group)).shards().stream()
-        .map(Admin.Shard::epoch)
+        .map(GroupView.Shard::epoch)
         .toList();
   }
 

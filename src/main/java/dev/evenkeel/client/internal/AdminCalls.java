@@ -139,62 +139,6 @@ final class AdminCalls implements Admin {
   }
 
   @Override
-  public Future<List<Group>> groups() {
-    return ask(Addresses.API_GROUPS, action("list")).map(all -> list(all, AdminCalls::summary));
-  }
-
-  @Override
-  public Future<Group> group(String name) {
-    return groups(action("get").put("group", name)).map(AdminCalls::group);
-  }
-
-  private static Group summary(JsonObject json) {
-    return new Group(
-        json.getString("group"),
-        json.getString("mode"),
-        json.getString("status"),
-        json.getLong("lag"),
-        List.of(),
-        List.of(),
-        json);
-  }
-
-  private static Group group(JsonObject json) {
-    List<Shard> shards = list(json.getJsonArray("shards"), AdminCalls::shard);
-    boolean known = shards.stream().map(Shard::lag).noneMatch(Objects::isNull);
-    return new Group(
-        json.getString("group"),
-        json.getString("mode"),
-        json.getString("status"),
-        known ? (Long) shards.stream().mapToLong(Shard::lag).sum() : null,
-        list(json.getJsonArray("members"), AdminCalls::member),
-        shards,
-        json);
-  }
-
-  private static Member member(JsonObject json) {
-    return new Member(
-        json.getString("member"),
-        json.getString("host"),
-        json.getLong("consumed"),
-        json.getJsonArray("shards").stream().map(String.class::cast).toList(),
-        json);
-  }
-
-  private static Shard shard(JsonObject json) {
-    return new Shard(
-        json.getString("topic"),
-        json.getInteger("shard"),
-        json.getString("owner"),
-        json.getString("state"),
-        json.getLong("epoch"),
-        json.getLong("committed"),
-        json.getLong("end"),
-        json.getLong("lag"),
-        json);
-  }
-
-  @Override
   public Future<List<DeadLetter>> deadLetters(String group, String after, int limit) {
     JsonObject question =
         action("dead-letters").put("group", group).put("after", after).put("limit", limit);

@@ -70,8 +70,6 @@ final class JsonRoutes {
     router.delete("/api/topics/:topic/delayed/:id").handler(withoutBody(delayed, "cancel"));
 
     String groups = Addresses.API_GROUPS;
-    router.get("/api/groups").handler(withoutBody(groups, "list"));
-    router.get("/api/groups/:group").handler(withoutBody(groups, "get"));
     router
         .get("/api/groups/:group/dead-letters")
         .handler(withoutBody(groups, "dead-letters", text("after"), number("limit")));
