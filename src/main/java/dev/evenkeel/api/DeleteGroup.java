@@ -10,8 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param topic delete only this topic from the group; left out: the whole group
  * @param dryRun only show what would be deleted
  */
-public record DeleteGroup(
-    String group, @Nullable String topic, @Default("false") boolean dryRun) {
+public record DeleteGroup(String group, @Nullable String topic, @Default("false") boolean dryRun) {
 
   /**
    * What was deleted, or would be.

@@ -41,7 +41,8 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
           String.class, plain(String.class, "a string"),
           boolean.class, plain(Boolean.class, "true or false").unless(false),
           Boolean.class, plain(Boolean.class, "true or false"),
-          Double.class, simple("a number", json -> json instanceof Number n ? n.doubleValue() : null),
+          Double.class,
+              simple("a number", json -> json instanceof Number n ? n.doubleValue() : null),
           Instant.class, simple("a time such as 2026-01-31T12:00:00Z", JsonType::instant),
           JsonObject.class, plain(JsonObject.class, "an object"),
           JsonArray.class, plain(JsonArray.class, "an array"),
@@ -180,7 +181,8 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
         Map.of(),
         value -> {
           JsonObject object = new JsonObject();
-          ((Map<?, ?>) value).forEach((key, each) -> object.put((String) key, of.write.apply(each)));
+          ((Map<?, ?>) value)
+              .forEach((key, each) -> object.put((String) key, of.write.apply(each)));
           return object;
         },
         (json, strict) -> {

@@ -6,8 +6,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * The field is left out if it says nothing: if it is null, false, 0 or empty. Whoever reads a record
- * without the field gets that value.
+ * The field is left out if it says nothing: if it is null, false, 0 or empty. Whoever reads a
+ * record without the field gets that value.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.RECORD_COMPONENT)

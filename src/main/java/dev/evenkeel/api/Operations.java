@@ -5,12 +5,12 @@ import static dev.evenkeel.api.Permission.Kind.ADMIN;
 import static dev.evenkeel.protocol.Refusal.GROUP_ACTIVE;
 import static dev.evenkeel.protocol.Refusal.UNKNOWN_GROUP;
 
-import dev.evenkeel.api.ListGroups.GroupSummary;
-import dev.evenkeel.api.GroupView.Shard.State;
-import dev.evenkeel.api.GroupView.Member.Breaker;
 import dev.evenkeel.api.ClearQuota.ClearedQuota;
 import dev.evenkeel.api.DeleteGroup.DeletedShard;
 import dev.evenkeel.api.DeleteGroup.GroupDeletion;
+import dev.evenkeel.api.GroupView.Member.Breaker;
+import dev.evenkeel.api.GroupView.Shard.State;
+import dev.evenkeel.api.ListGroups.GroupSummary;
 import dev.evenkeel.api.PauseGroup.PauseResult;
 import dev.evenkeel.api.PlanGroup.GroupPlan;
 import dev.evenkeel.api.ResetGroup.OffsetReset;
@@ -181,7 +181,8 @@ public final class Operations {
           .needs("group", ADMIN)
           .changes()
           .refuses(UNKNOWN_GROUP)
-          .example(new PauseGroup("billing", "orders", 1),
+          .example(
+              new PauseGroup("billing", "orders", 1),
               new PauseResult("billing", "orders", 1, true));
 
   public static final Operation<ResumeGroup, PauseResult> RESUME_GROUP =
@@ -247,7 +248,8 @@ public final class Operations {
 
   // ---- All
 
-  private static final List<Operation<?, ?>> ALL = List.of(
+  private static final List<Operation<?, ?>> ALL =
+      List.of(
           LIST_QUOTAS,
           SET_QUOTA,
           CLEAR_QUOTA,
@@ -287,7 +289,10 @@ public final class Operations {
     Operation<?, ?> found = find(address, action);
     if (found == null) {
       List<String> known =
-          ALL.stream().filter(each -> each.address().equals(address)).map(Operation::action).toList();
+          ALL.stream()
+              .filter(each -> each.address().equals(address))
+              .map(Operation::action)
+              .toList();
       throw Refusal.INVALID.error(
           "unknown action '%s': use %s",
           action, String.join(", ", known).replaceFirst(", ([^,]*)$", " or $1"));

@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * LeftOut}, {@link Inline} and {@link Nullable}. The methods declare other forms.
  *
  * <p>Reading ignores fields that the record does not have, so that later versions may add some, and
- * takes a word that it does not know for null. It
- * throws a {@link RefusedException} INVALID for a field that is missing, or of the wrong type.
+ * takes a word that it does not know for null. It throws a {@link RefusedException} INVALID for a
+ * field that is missing, or of the wrong type.
  */
 public final class RecordJson<T extends Record> {
   /** Most characters of a wrong value that a message shows. */
@@ -139,7 +139,8 @@ public final class RecordJson<T extends Record> {
     if (given != null) {
       return Objects.requireNonNull(type.ofText(given.value()), component::toString);
     }
-    boolean says = component.isAnnotationPresent(LeftOut.class) || component.getType() == boolean.class;
+    boolean says =
+        component.isAnnotationPresent(LeftOut.class) || component.getType() == boolean.class;
     return says && !mayBeNull(component) ? type.absent() : null;
   }
 
@@ -217,8 +218,7 @@ public final class RecordJson<T extends Record> {
         name,
         new Form(
             form.write,
-            (json, strict) ->
-                json.getValue(name) == null ? value : form.read.apply(json, strict)));
+            (json, strict) -> json.getValue(name) == null ? value : form.read.apply(json, strict)));
     return this;
   }
 

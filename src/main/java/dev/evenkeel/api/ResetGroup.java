@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
  * Sets a group to another place. Refused while a consumer owns one of the shards, unless forced.
  *
  * @param group name of the group
- * @param to {@code earliest}, {@code latest}, an offset like 12345, or a time like 2026-01-31T12:00:00Z
+ * @param to {@code earliest}, {@code latest}, an offset like 12345, or a time like
+ *     2026-01-31T12:00:00Z
  * @param topic only this topic; all if left out
  * @param shard only this shard
  * @param force take the shards from the consumers that own them

@@ -1,18 +1,18 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.api.DeleteGroup;
+import dev.evenkeel.api.DeleteGroup.DeletedShard;
+import dev.evenkeel.api.DeleteGroup.GroupDeletion;
+import dev.evenkeel.api.DescribeGroup;
 import dev.evenkeel.api.ListGroups;
 import dev.evenkeel.api.ListGroups.GroupSummary;
-import dev.evenkeel.api.DescribeGroup;
-import dev.evenkeel.api.ResetGroup.ResetShard;
-import dev.evenkeel.api.ResetGroup;
-import dev.evenkeel.api.ResumeGroup;
-import dev.evenkeel.api.PauseGroup;
-import dev.evenkeel.api.Operations;
-import dev.evenkeel.api.MoveView;
 import dev.evenkeel.api.ListRebalances;
-import dev.evenkeel.api.DeleteGroup.GroupDeletion;
-import dev.evenkeel.api.DeleteGroup.DeletedShard;
-import dev.evenkeel.api.DeleteGroup;
+import dev.evenkeel.api.MoveView;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.PauseGroup;
+import dev.evenkeel.api.ResetGroup;
+import dev.evenkeel.api.ResetGroup.ResetShard;
+import dev.evenkeel.api.ResumeGroup;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.StartAt;
 import java.util.List;
@@ -251,9 +251,7 @@ final class GroupCommand extends CommandGroup {
     Object json =
         options
             .api()
-            .ask(
-                Operations.RESET_GROUP,
-                new ResetGroup(group, to, topic, shard, force, dryRun));
+            .ask(Operations.RESET_GROUP, new ResetGroup(group, to, topic, shard, force, dryRun));
     List<ResetShard> shards = Operations.RESET_GROUP.readAnswer(json).shards();
     options.print(json, any -> table(shards));
     List<ResetShard> pending =
@@ -271,8 +269,7 @@ final class GroupCommand extends CommandGroup {
   private static String table(List<ResetShard> shards) {
     Table table = new Table("TOPIC", "SHARD", "OWNER", "FROM", "TO", "STATE");
     for (ResetShard each : shards) {
-      table.row(
-          each.topic(), each.shard(), each.owner(), each.from(), each.to(), each.state());
+      table.row(each.topic(), each.shard(), each.owner(), each.from(), each.to(), each.state());
     }
     return table.text();
   }
@@ -318,14 +315,7 @@ final class GroupCommand extends CommandGroup {
   private static String deleted(GroupDeletion deletion, String what) {
     Table table =
         new Table(
-            "TOPIC",
-            "SHARD",
-            "COMMITTED",
-            "END",
-            "LAG",
-            "DEAD LETTERS",
-            "RETRIES",
-            "BYTES FREED");
+            "TOPIC", "SHARD", "COMMITTED", "END", "LAG", "DEAD LETTERS", "RETRIES", "BYTES FREED");
     for (DeletedShard each : deletion.shards()) {
       table.row(
           each.topic(),

@@ -1,8 +1,8 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.api.Operations;
-import dev.evenkeel.api.PlanGroup.GroupPlan;
 import dev.evenkeel.api.PlanGroup;
+import dev.evenkeel.api.PlanGroup.GroupPlan;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;

@@ -1,10 +1,10 @@
 package dev.evenkeel.cli;
 
-import java.util.Arrays;
-import dev.evenkeel.api.ListGroups.GroupSummary;
 import dev.evenkeel.api.GroupView;
+import dev.evenkeel.api.ListGroups.GroupSummary;
 import dev.evenkeel.protocol.Skipped;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -101,11 +101,7 @@ final class GroupText {
   static String status(GroupView group) {
     int paused = (int) group.shards().stream().filter(GroupView.Shard::paused).count();
     return status(
-        group.status(),
-        group.members().size(),
-        group.paused(),
-        paused,
-        group.topicsLeftOut());
+        group.status(), group.members().size(), group.paused(), paused, group.topicsLeftOut());
   }
 
   static String status(GroupSummary group) {
@@ -313,8 +309,7 @@ final class GroupText {
       } else if (broadcast) {
         cells.addAll(Arrays.asList(each.consumed(), each.lag(), each.passedOver(), heartbeat));
       } else {
-        cells.addAll(
-            Arrays.asList(each.shards().size(), each.consumed(), heartbeat, stuck(each)));
+        cells.addAll(Arrays.asList(each.shards().size(), each.consumed(), heartbeat, stuck(each)));
       }
       table.row(cells.toArray());
     }

@@ -1,7 +1,5 @@
 package dev.evenkeel.cli;
 
-import java.util.stream.Collectors;
-import java.util.List;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.client.internal.session.Credentials;
 import dev.evenkeel.protocol.RefusedException;
@@ -22,6 +20,8 @@ import java.nio.channels.UnresolvedAddressException;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Collectors;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.TrustManager;

@@ -1,16 +1,16 @@
 package dev.evenkeel.cli;
 
-import java.util.List;
-import dev.evenkeel.api.QuotaView;
 import dev.evenkeel.api.ClearQuota;
 import dev.evenkeel.api.ListQuotas;
-import dev.evenkeel.api.SetQuota;
 import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.QuotaView;
+import dev.evenkeel.api.SetQuota;
 import dev.evenkeel.client.Rate;
 import dev.evenkeel.protocol.Durations;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.RefusedException;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;

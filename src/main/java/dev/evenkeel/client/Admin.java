@@ -1,31 +1,28 @@
 package dev.evenkeel.client;
 
-import dev.evenkeel.api.ListGroups.GroupSummary;
-import dev.evenkeel.api.ListGroups;
-import dev.evenkeel.api.GroupView;
-import dev.evenkeel.api.DescribeGroup;
-import dev.evenkeel.api.PlanGroup.GroupPlan;
-import dev.evenkeel.api.PlanGroup;
-import dev.evenkeel.api.ResetGroup.OffsetReset;
-import dev.evenkeel.api.ResetGroup;
-import dev.evenkeel.api.ResumeGroup;
-import dev.evenkeel.api.PauseGroup;
-import dev.evenkeel.api.DeleteGroup.GroupDeletion;
-import dev.evenkeel.api.DeleteGroup;
-import dev.evenkeel.api.SetQuota;
-import dev.evenkeel.api.QuotaView;
-import dev.evenkeel.api.Operations;
-import dev.evenkeel.api.Operation;
-import dev.evenkeel.api.ListQuotas;
 import dev.evenkeel.api.ClearQuota;
+import dev.evenkeel.api.DeleteGroup;
+import dev.evenkeel.api.DeleteGroup.GroupDeletion;
+import dev.evenkeel.api.DescribeGroup;
+import dev.evenkeel.api.GroupView;
+import dev.evenkeel.api.ListGroups;
+import dev.evenkeel.api.ListGroups.GroupSummary;
+import dev.evenkeel.api.ListQuotas;
+import dev.evenkeel.api.Operation;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.PauseGroup;
+import dev.evenkeel.api.PlanGroup;
+import dev.evenkeel.api.PlanGroup.GroupPlan;
+import dev.evenkeel.api.QuotaView;
+import dev.evenkeel.api.ResetGroup;
+import dev.evenkeel.api.ResetGroup.OffsetReset;
+import dev.evenkeel.api.ResumeGroup;
+import dev.evenkeel.api.SetQuota;
 import dev.evenkeel.protocol.QuotaKind;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.TreeMap;
 
 /**
  * Administers topics, groups, dead letters, quotas and nodes; see {@link EvenkeelClient#admin}. It
@@ -302,8 +299,7 @@ public interface Admin {
   default Future<QuotaView> setQuota(
       QuotaKind kind, String name, Long bytesPerSecond, Long messages, long periodMillis) {
     Long period = messages == null ? null : (Long) periodMillis;
-    return ask(
-        Operations.SET_QUOTA, new SetQuota(kind, name, bytesPerSecond, messages, period));
+    return ask(Operations.SET_QUOTA, new SetQuota(kind, name, bytesPerSecond, messages, period));
   }
 
   /** The same with messages per second. */

@@ -129,8 +129,7 @@ record GroupReport(
               : null,
           skipped() == null
               ? null
-              : new GroupView.Shard.Skips(
-                  skipped().first(), skipped().last(), skipped().total()),
+              : new GroupView.Shard.Skips(skipped().first(), skipped().last(), skipped().total()),
           waitsFor);
     }
   }
@@ -182,9 +181,7 @@ record GroupReport(
         topicsLeftOut(),
         members,
         shards.stream().map(ShardReport::view).toList(),
-        term > 0
-            ? new GroupView.Singleton(leader, term)
-            : new GroupView.Singleton(null, null),
+        term > 0 ? new GroupView.Singleton(leader, term) : new GroupView.Singleton(null, null),
         levelView(),
         dedupView(),
         RecordJson.of(GroupView.Rates.class).read(figures.json(Section.RATES)),
@@ -193,8 +190,7 @@ record GroupReport(
 
   private GroupView.Level levelView() {
     boolean isLevel = info != null && info.policy().isLevel();
-    JsonObject known =
-        new JsonObject().put("strategy", isLevel ? info.policy().strategy() : null);
+    JsonObject known = new JsonObject().put("strategy", isLevel ? info.policy().strategy() : null);
     if (level != null) {
       known
           .put("holder", level.holder())
@@ -223,9 +219,7 @@ record GroupReport(
                 repeats.declinedShare(),
                 repeats.observedMessages());
     List<GroupView.Dedup.HotKey> keys =
-        hot.stream()
-            .map(each -> new GroupView.Dedup.HotKey(each.key(), each.declined()))
-            .toList();
+        hot.stream().map(each -> new GroupView.Dedup.HotKey(each.key(), each.declined())).toList();
     JsonObject known =
         figures
             .json(Section.DEDUP)

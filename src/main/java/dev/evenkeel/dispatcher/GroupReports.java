@@ -1,17 +1,17 @@
 package dev.evenkeel.dispatcher;
 
-import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.api.RecordJson;
-import dev.evenkeel.api.ListGroups.GroupSummary;
-import dev.evenkeel.api.GroupView.Member.Breaker;
 import dev.evenkeel.api.GroupView;
+import dev.evenkeel.api.GroupView.Member.Breaker;
+import dev.evenkeel.api.ListGroups.GroupSummary;
 import dev.evenkeel.api.MoveView;
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.FailureFigures;
 import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.bus.GroupFigure.Section;
+import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LocalPauses;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.dispatcher.GroupReport.ShardReport;

@@ -72,7 +72,8 @@ final class LiveLook {
   private String moves(MoveLog log) {
     if (movesRevision != log.revision()) {
       JsonArray array = new JsonArray();
-      log.recentOfEach(MOVES_MAX).forEach(move -> array.add(RecordJson.json(GroupReports.move(move))));
+      log.recentOfEach(MOVES_MAX)
+          .forEach(move -> array.add(RecordJson.json(GroupReports.move(move))));
       moves = array.encode();
       movesRevision = log.revision();
     }

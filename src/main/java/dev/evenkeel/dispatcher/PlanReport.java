@@ -43,18 +43,14 @@ final class PlanReport {
                 loads.put(
                     name,
                     new PlanGroup.Load(
-                        owners.get(name).size(),
-                        load.lag(),
-                        load.busy(),
-                        load.bytesPerSecond())));
+                        owners.get(name).size(), load.lag(), load.busy(), load.bytesPerSecond())));
     return new GroupPlan(
         outcome.moves().stream().map(each -> move(each, topics)).toList(), owners, loads);
   }
 
   private static PlanGroup.Move move(WhatIf.Move move, Topics topics) {
     Shard shard = move.shard();
-    return new PlanGroup.Move(
-        topics.name(shard.topicId()), shard.shard(), move.from(), move.to());
+    return new PlanGroup.Move(topics.name(shard.topicId()), shard.shard(), move.from(), move.to());
   }
 
   private static List<String> names(Set<Shard> shards, Topics topics) {

@@ -1,8 +1,8 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.Evenkeel;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
-import dev.evenkeel.Evenkeel;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
@@ -181,7 +181,8 @@ public final class GatewayVerticle extends VerticleBase {
             serve(
                 Addresses.API_GROUPS,
                 question ->
-                    Operations.find(Addresses.API_GROUPS, question.getValue(Operation.ACTION)) == null
+                    Operations.find(Addresses.API_GROUPS, question.getValue(Operation.ACTION))
+                            == null
                         ? groups.answer(question)
                         : answers.answer(Addresses.API_GROUPS, question)),
             serve(Addresses.API_CLUSTER, new ClusterApi(link, calls)::answer),

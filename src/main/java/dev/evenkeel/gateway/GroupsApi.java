@@ -1,18 +1,16 @@
 package dev.evenkeel.gateway;
 
-import io.vertx.core.json.JsonArray;
-import dev.evenkeel.api.RecordJson;
-import dev.evenkeel.api.PauseGroup.PauseResult;
-import dev.evenkeel.api.Operations;
-import dev.evenkeel.api.MoveView;
-import dev.evenkeel.api.ListRebalances;
-import dev.evenkeel.api.DeleteGroup.GroupDeletion;
-import dev.evenkeel.api.DeleteGroup.DeletedShard;
 import dev.evenkeel.api.DeleteGroup;
+import dev.evenkeel.api.DeleteGroup.DeletedShard;
+import dev.evenkeel.api.DeleteGroup.GroupDeletion;
+import dev.evenkeel.api.ListRebalances;
+import dev.evenkeel.api.MoveView;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.PauseGroup.PauseResult;
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.Op;
-import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Shard;
@@ -21,15 +19,14 @@ import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.Future;
 import io.vertx.core.json.Json;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
-import java.util.stream.Stream;
 
 /** Answers {@code evenkeel.api.groups}, mostly by asking the active dispatcher. */
 final class GroupsApi {
   private static final List<String> FIELDS =
-      List.of(
-          "action", "group", "limit", "after", "deadLetter", "deadLetters", "all", "dryRun");
+      List.of("action", "group", "limit", "after", "deadLetter", "deadLetters", "all", "dryRun");
 
   /** Longer than the dispatcher waits for owners to release their shards. */
   private static final long DELETE_TIMEOUT_MILLIS = 25_000;

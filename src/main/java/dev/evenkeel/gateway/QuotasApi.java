@@ -49,8 +49,7 @@ final class QuotasApi {
   }
 
   private Future<QuotaView> set(SetQuota asked) {
-    long periodMillis =
-        asked.periodMillis() == null ? PERIOD_MILLIS_DEFAULT : asked.periodMillis();
+    long periodMillis = asked.periodMillis() == null ? PERIOD_MILLIS_DEFAULT : asked.periodMillis();
     Quota quota =
         new Quota(
                 asked.kind(),

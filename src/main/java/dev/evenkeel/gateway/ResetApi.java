@@ -77,8 +77,7 @@ final class ResetApi {
     for (GroupView.Shard one : group.shards()) {
       topics += one.topic().equals(last) ? 0 : 1;
       last = one.topic();
-      boolean wanted =
-          (topic == null || topic.equals(last)) && (shard < 0 || shard == one.shard());
+      boolean wanted = (topic == null || topic.equals(last)) && (shard < 0 || shard == one.shard());
       if (wanted) {
         selected.add(one);
       }
@@ -110,8 +109,7 @@ final class ResetApi {
         to.kind() == StartAt.Kind.OFFSET
             ? inRange(topic, shard, to.value())
             : calls.offset(shard, to);
-    return offset.map(
-        at -> new ShardReset(topic, shard, of.owner(), of.committed(), at));
+    return offset.map(at -> new ShardReset(topic, shard, of.owner(), of.committed(), at));
   }
 
   private Future<Long> inRange(String topic, Shard shard, long offset) {

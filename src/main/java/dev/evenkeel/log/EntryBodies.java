@@ -86,6 +86,14 @@ public interface EntryBodies extends Closeable {
     return filled;
   }
 
+  /**
+   * What is left of a body of which only a part is kept, compared with its checksum; null if the
+   * body is whole, or there is none, or it is damaged.
+   */
+  default ByteBuffer readPart(long index) throws IOException {
+    return null;
+  }
+
   /** A whole body, compared with its checksum; null if it is missing or damaged. */
   ByteBuffer read(long index) throws IOException;
 

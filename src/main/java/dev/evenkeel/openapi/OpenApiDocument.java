@@ -49,7 +49,9 @@ public final class OpenApiDocument {
       if (!paths.containsKey(each.path())) {
         paths.put(each.path(), new JsonObject());
       }
-      paths.getJsonObject(each.path()).put(each.method().name().toLowerCase(Locale.ROOT), operation(each));
+      paths
+          .getJsonObject(each.path())
+          .put(each.method().name().toLowerCase(Locale.ROOT), operation(each));
     }
     JsonObject all = document.getJsonObject("components").getJsonObject("schemas");
     schemas.named().forEach(all::put);
@@ -112,7 +114,8 @@ public final class OpenApiDocument {
     return parameter.put("description", description).put("schema", schema);
   }
 
-  private <Q extends Record> JsonObject body(Operation<Q, ?> of, JsonObject question, List<String> ofPath) {
+  private <Q extends Record> JsonObject body(
+      Operation<Q, ?> of, JsonObject question, List<String> ofPath) {
     JsonObject schema = question.copy();
     JsonArray required = schema.getJsonArray("required", new JsonArray());
     ofPath.forEach(required::remove);

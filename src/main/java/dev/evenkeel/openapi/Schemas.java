@@ -160,7 +160,8 @@ final class Schemas {
       return null;
     }
     ObjectNode node = context.getGeneratorConfig().createObjectNode();
-    refer(plain.asSubclass(Record.class)).forEach(each -> node.put(each.getKey(), (String) each.getValue()));
+    refer(plain.asSubclass(Record.class))
+        .forEach(each -> node.put(each.getKey(), (String) each.getValue()));
     return new CustomDefinition(node, true);
   }
 
@@ -197,7 +198,8 @@ final class Schemas {
   }
 
   private static BigDecimal bound(FieldScope field, ToLongFunction<Bounds> of) {
-    Bounds bounds = field.isFakeContainerItemScope() ? null : component(field).getAnnotation(Bounds.class);
+    Bounds bounds =
+        field.isFakeContainerItemScope() ? null : component(field).getAnnotation(Bounds.class);
     long value = bounds == null ? Long.MIN_VALUE : of.applyAsLong(bounds);
     return value == Long.MIN_VALUE || value == Long.MAX_VALUE ? null : BigDecimal.valueOf(value);
   }

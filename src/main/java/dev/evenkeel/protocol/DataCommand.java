@@ -22,8 +22,16 @@ public sealed interface DataCommand {
     }
   }
 
-  /** A command that clients and dispatchers may send. */
+  /** What became of messages, if it says that. */
+  default List<Outcome> outcomes() {
+    return List.of();
+  }
+
+  /** A command that dispatchers may send. */
   interface Submitted {}
+
+  /** A command that clients may send: all others are for nodes only. */
+  interface OfClients extends Submitted {}
 
   /** A command that brokers send each other. */
   interface Managed {}
@@ -263,7 +271,7 @@ public sealed interface DataCommand {
    *     the progress, unless the lease has the state of a higher offset
    */
   record Commit(String group, Shard shard, long epoch, long offset, long stateOffset, byte[] state)
-      implements DataCommand, OfLease {}
+      implements DataCommand, OfLease, OfClients {}
 
   /**
    * Progress of the owners of many shards in one entry of the log. Each position is taken or
@@ -271,7 +279,7 @@ public sealed interface DataCommand {
    *
    * @param positions at most {@link Limits#COMMITS_A_COMMAND_MAX}, and one a lease
    */
-  record CommitMany(List<Position> positions) implements DataCommand, Submitted {
+  record CommitMany(List<Position> positions) implements DataCommand, OfClients {
 
     /**
      * The position of one owner. The fields are those of {@link Commit}.
@@ -333,7 +341,7 @@ public sealed interface DataCommand {
    * epoch}. Answers {@link Reply.OfLease}.
    */
   record SetPublisher(String group, Shard shard, long epoch, long producerId)
-      implements DataCommand, OfLease {}
+      implements DataCommand, OfLease, OfClients {}
 
   /**
    * Opens an epoch of the producer under which handlers of a group on a shard publish, and fences
@@ -350,7 +358,7 @@ public sealed interface DataCommand {
    *     shard
    */
   record OpenPublisher(long producerId, int epoch, String group, Shard input, boolean fresh)
-      implements DataCommand, Submitted {
+      implements DataCommand, OfClients {
     @Override
     public void check() {
       checkLease(group, input);
@@ -371,7 +379,7 @@ public sealed interface DataCommand {
    *     #FINISHED}
    */
   record Release(String group, Shard shard, long epoch, long offset, long stateOffset, byte[] state)
-      implements DataCommand, OfLease {
+      implements DataCommand, OfLease, OfClients {
 
     /**
      * In place of a state's offset, of a sealed shard alone: the owner has done everything, and no
@@ -387,7 +395,7 @@ public sealed interface DataCommand {
    * there is no room. They must stay with the owner.
    */
   record RecordOutcomes(String group, Shard shard, long epoch, List<Outcome> outcomes)
-      implements DataCommand, OfLease {
+      implements DataCommand, OfLease, OfClients {
     @Override
     public void check() {
       checkLease(group, shard);
@@ -459,7 +467,7 @@ public sealed interface DataCommand {
    * Fences every lower epoch of a producer in this log group. Refuses PRODUCER_FENCED if a higher
    * one is known. Answers {@link Reply.OfSequences}: the last sequence taken of the former epoch.
    */
-  record OpenProducer(long producerId, int epoch) implements DataCommand, Submitted {}
+  record OpenProducer(long producerId, int epoch) implements DataCommand, OfClients {}
 
   /**
    * Moves delayed batches that are due at the time of the entry into their shards: those due first

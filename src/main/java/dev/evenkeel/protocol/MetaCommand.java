@@ -17,6 +17,12 @@ public sealed interface MetaCommand {
   /** A command that clients and dispatchers may send. */
   interface Submitted {}
 
+  /** A command that clients may send: all others are for nodes only. */
+  interface OfClients extends Submitted {
+    /** Name of the producer that it is about; may be empty. */
+    String name();
+  }
+
   /** Answers {@link Reply.OfTopic} in state CREATING, or refuses TOPIC_EXISTS. */
   record CreateTopic(String name, int shards, TopicConfig config) implements MetaCommand {
     @Override
@@ -246,7 +252,7 @@ public sealed interface MetaCommand {
    * Gives out a producer id ({@link Reply.OfProducer}). With a name: the same id each time, with an
    * epoch one higher; with an empty name: a fresh id and epoch 0.
    */
-  record RegisterProducer(String name) implements MetaCommand, Submitted {
+  record RegisterProducer(String name) implements MetaCommand, OfClients {
     @Override
     public void check() {
       if (name != null && !name.isEmpty()) {
@@ -259,7 +265,7 @@ public sealed interface MetaCommand {
    * Gives the producer that has this epoch of its name the next one ({@link Reply.OfProducer}).
    * Repeated, it gives the same again; PRODUCER_FENCED once the name is registered again.
    */
-  record ContinueProducer(String name, int epoch) implements MetaCommand, Submitted {
+  record ContinueProducer(String name, int epoch) implements MetaCommand, OfClients {
     @Override
     public void check() {
       Names.check("producer", name);

@@ -68,7 +68,15 @@ class PackageTableTest {
           // It makes a client, and speaks to the cluster over the connection of that.
           Map.entry(
               "gateway",
-              Set.of(ENTRY, "api", "protocol", "bus", "client", "client.internal", "cluster", "dedup")));
+              Set.of(
+                  ENTRY,
+                  "api",
+                  "protocol",
+                  "bus",
+                  "client",
+                  "client.internal",
+                  "cluster",
+                  "dedup")));
 
   /** They may import everything, and only each other may import them. */
   private static final Set<String> PROGRAM = Set.of("cli", "bench", "demo", "testkit", "openapi");
@@ -293,8 +301,8 @@ class PackageTableTest {
 
   /**
    * A node has no Jackson databind; the build and the tests have it, by way of what makes the
-   * OpenAPI document and what reads the manifests. So that nothing works in tests alone, nothing may
-   * map JSON to objects.
+   * OpenAPI document and what reads the manifests. So that nothing works in tests alone, nothing
+   * may map JSON to objects.
    */
   @Test
   void nothingMapsJsonToObjects() {

@@ -1,10 +1,10 @@
 package dev.evenkeel.cli;
 
-import io.vertx.core.json.JsonArray;
-import dev.evenkeel.api.RecordJson;
-import dev.evenkeel.api.GroupView;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.api.GroupView;
+import dev.evenkeel.api.RecordJson;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.junit.jupiter.api.Test;

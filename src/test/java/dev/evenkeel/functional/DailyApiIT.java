@@ -1,18 +1,18 @@
 package dev.evenkeel.functional;
 
-import dev.evenkeel.api.ListGroups.GroupSummary;
-import dev.evenkeel.api.GroupView;
 import static dev.evenkeel.Futures.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Evenkeel;
+import dev.evenkeel.PrometheusText;
+import dev.evenkeel.api.GroupView;
+import dev.evenkeel.api.ListGroups.GroupSummary;
 import dev.evenkeel.api.PlanGroup;
 import dev.evenkeel.api.QuotaView;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.api.ResetGroup;
-import dev.evenkeel.Evenkeel;
-import dev.evenkeel.PrometheusText;
 import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.Consumer;
@@ -237,7 +237,9 @@ class DailyApiIT extends OneNode {
                   consumer("managed", "managed"), delivery -> Future.succeededFuture()));
       Awaitility.await().until(() -> consumer.consumed() == 3);
       GroupView group = await(admin.group("managed"));
-      assertThat(group.members()).extracting(GroupView.Member::member).containsExactly(consumer.member());
+      assertThat(group.members())
+          .extracting(GroupView.Member::member)
+          .containsExactly(consumer.member());
       assertThat(group.shards()).hasSize(4).allMatch(s -> consumer.member().equals(s.owner()));
       assertThat(await(admin.groups())).extracting(GroupSummary::group).contains("managed");
       refused(admin.deleteGroup("managed", false), Refusal.GROUP_ACTIVE);

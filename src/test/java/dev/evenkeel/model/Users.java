@@ -1,9 +1,9 @@
 package dev.evenkeel.model;
 
-import dev.evenkeel.api.ListGroups.GroupSummary;
-import dev.evenkeel.api.GroupView;
 import static dev.evenkeel.model.Sequence.any;
 
+import dev.evenkeel.api.GroupView;
+import dev.evenkeel.api.ListGroups.GroupSummary;
 import dev.evenkeel.api.QuotaView;
 import dev.evenkeel.api.ResetGroup;
 import dev.evenkeel.client.Admin;

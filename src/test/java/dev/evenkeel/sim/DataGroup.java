@@ -1,11 +1,11 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.broker.machine.BodyUse;
-import dev.evenkeel.broker.machine.DataListener;
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.broker.state.BatchPlace;
 import dev.evenkeel.broker.state.BatchSource;
+import dev.evenkeel.broker.state.DataListener;
 import dev.evenkeel.broker.state.DelayCounts;
 import dev.evenkeel.broker.state.DelayedBatch;
 import dev.evenkeel.broker.state.DelayedKey;

@@ -1,11 +1,11 @@
 package dev.evenkeel.testkit;
 
-import dev.evenkeel.api.GroupView;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.Futures;
+import dev.evenkeel.api.GroupView;
 import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;

@@ -3,16 +3,11 @@ package dev.evenkeel.broker.machine;
 import static dev.evenkeel.protocol.Refusal.WRONG_VERSION;
 
 import dev.evenkeel.broker.decide.AppendDecider;
-import dev.evenkeel.broker.decide.CancelDecider;
+import dev.evenkeel.broker.decide.DataDecision;
 import dev.evenkeel.broker.decide.Decision;
-import dev.evenkeel.broker.decide.DueDecider;
-import dev.evenkeel.broker.decide.FailureDecider;
-import dev.evenkeel.broker.decide.LeaseDecider;
-import dev.evenkeel.broker.decide.ProducerDecider;
-import dev.evenkeel.broker.decide.RetainDecider;
-import dev.evenkeel.broker.decide.ShardDecider;
 import dev.evenkeel.broker.state.BatchPlace;
 import dev.evenkeel.broker.state.Change;
+import dev.evenkeel.broker.state.DataListener;
 import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.KeptPart;
@@ -45,10 +40,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BiConsumer;
 import java.util.function.IntSupplier;
 
 /** State machine of a data log group: shards, leases and what is remembered of producers. */
@@ -61,11 +54,50 @@ public class DataState extends StoredState<DataState.Request, Change> {
   private volatile DataTables tables = new DataTables();
 
   /** What an entry asks for. */
-  sealed interface Request {}
+  sealed interface Request {
+    /** Refuses what no log entry may ask for. */
+    default void check() {}
 
-  private record Batches(List<AppendHead.Item> items) implements Request {}
+    Outcome<Change> decide(DataState state, Store store, long index, LogTime time);
 
-  private record Single(DataCommand command) implements Request {}
+    Outcome<Change> refused(long index, Refusal refusal, String detail);
+  }
+
+  private record Batches(List<AppendHead.Item> items) implements Request {
+    @Override
+    public Outcome<Change> decide(DataState state, Store store, long index, LogTime time) {
+      AppendDecider decider = new AppendDecider(state.tables, time, index, state.level());
+      List<Result> results = decider.decide(items);
+      return new Outcome<>(timed(time, decider.changes()), encode(index, results));
+    }
+
+    @Override
+    public Outcome<Change> refused(long index, Refusal refusal, String detail) {
+      List<Result> all = Collections.nCopies(items.size(), new Result(refusal, 0));
+      return new Outcome<>(List.of(), encode(index, all));
+    }
+  }
+
+  private record Single(DataCommand command) implements Request {
+    @Override
+    public void check() {
+      command.check();
+      MessageCodec.checkCopies(command.outcomes());
+    }
+
+    @Override
+    public Outcome<Change> decide(DataState state, Store store, long index, LogTime time) {
+      Decision<Change> decision =
+          new DataDecision(state.tables, store, index, time, state.level(), state.retriesMax())
+              .of(command);
+      return Outcome.of(timed(time, decision.changes()), decision.reply());
+    }
+
+    @Override
+    public Outcome<Change> refused(long index, Refusal refusal, String detail) {
+      return Outcome.of(List.of(), Reply.refused(refusal, detail));
+    }
+  }
 
   /**
    * @param directory of the live store
@@ -91,10 +123,6 @@ public class DataState extends StoredState<DataState.Request, Change> {
   /** Most messages of a group and shard that wait for another attempt. */
   int retriesMax() {
     return Limits.RETRIES_MAX;
-  }
-
-  private FailureDecider failures(Store store, LogTime time) {
-    return new FailureDecider(tables, store, time, retriesMax());
   }
 
   /** The state in memory; another one after a snapshot was restored. */
@@ -155,8 +183,7 @@ public class DataState extends StoredState<DataState.Request, Change> {
    */
   public KeptPart part(BatchPlace place) {
     try {
-      ByteBuffer content =
-          bodies instanceof SegmentBodies files ? files.segments().readPart(place.index()) : null;
+      ByteBuffer content = bodies.readPart(place.index());
       return content == null ? null : KeptPart.decode(content);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -213,12 +240,7 @@ public class DataState extends StoredState<DataState.Request, Change> {
 
   @Override
   void check(Request request) {
-    if (request instanceof Single single) {
-      single.command().check();
-      if (single.command() instanceof DataCommand.RecordOutcomes record) {
-        MessageCodec.checkCopies(record.outcomes());
-      }
-    }
+    request.check();
   }
 
   /**
@@ -232,14 +254,7 @@ public class DataState extends StoredState<DataState.Request, Change> {
 
   @Override
   Outcome<Change> decide(Store store, long index, long nowMillis, Request request) {
-    LogTime time = tables.timeAt(nowMillis);
-    if (request instanceof Batches batches) {
-      AppendDecider decider = new AppendDecider(tables, time, index, level());
-      List<Result> results = decider.decide(batches.items());
-      return new Outcome<>(timed(time, decider.changes()), encode(index, results));
-    }
-    Decision<Change> decision = decide(store, index, ((Single) request).command(), time);
-    return Outcome.of(timed(time, decision.changes()), decision.reply());
+    return request.decide(this, store, index, tables.timeAt(nowMillis));
   }
 
   private static List<Change> timed(LogTime time, List<Change> changes) {
@@ -249,70 +264,9 @@ public class DataState extends StoredState<DataState.Request, Change> {
     return all;
   }
 
-  private Decision<Change> decide(Store store, long index, DataCommand command, LogTime time) {
-    if (command instanceof DataCommand.Commit c) {
-      return new LeaseDecider(tables, store).commit(c);
-    } else if (command instanceof DataCommand.CommitMany c) {
-      return new LeaseDecider(tables, store).commit(c);
-    } else if (command instanceof DataCommand.Grant c) {
-      return new LeaseDecider(tables, store).grant(c, level());
-    } else if (command instanceof DataCommand.OpenLease c) {
-      return new LeaseDecider(tables, store).open(c);
-    } else if (command instanceof DataCommand.SetDrain c) {
-      return new LeaseDecider(tables, store).drain(c);
-    } else if (command instanceof DataCommand.TakeSteps c) {
-      return new LeaseDecider(tables, store).steps(c, level());
-    } else if (command instanceof DataCommand.Release c) {
-      return new LeaseDecider(tables, store).release(c, level());
-    } else if (command instanceof DataCommand.ForgetLeases c) {
-      return new LeaseDecider(tables, store).forget(c, level());
-    } else if (command instanceof DataCommand.OpenProducer c) {
-      return new ProducerDecider(tables, time.millis()).open(c);
-    } else if (command instanceof DataCommand.OpenShards c) {
-      return new ShardDecider(tables, level()).open(c);
-    } else if (command instanceof DataCommand.ConfigureShards c) {
-      return new ShardDecider(tables, level()).configure(c);
-    } else if (command instanceof DataCommand.DropShards c) {
-      return new ShardDecider(tables, level()).drop(c);
-    } else if (command instanceof DataCommand.SealShards c) {
-      return new ShardDecider(tables, level()).seal(c);
-    } else if (command instanceof DataCommand.DropDelayed c) {
-      return new DueDecider(tables, store, time, level()).drop(c);
-    } else if (command instanceof DataCommand.DropSealed c) {
-      return new ShardDecider(tables, level()).dropSealed(c);
-    } else if (command instanceof DataCommand.RecordOutcomes c) {
-      return failures(store, time).record(c);
-    } else if (command instanceof DataCommand.ReplayDeadLetters c) {
-      return failures(store, time).replay(c);
-    } else if (command instanceof DataCommand.DropDeadLetters c) {
-      return failures(store, time).drop(c);
-    } else if (command instanceof DataCommand.DeliverDue c) {
-      return new DueDecider(tables, store, time, level()).decide(c);
-    } else if (command instanceof DataCommand.CancelDelayed c) {
-      return new CancelDecider(tables, store, index).decide(c);
-    } else if (command instanceof DataCommand.ResetLease c) {
-      return new LeaseDecider(tables, store).reset(c);
-    } else if (command instanceof DataCommand.SetPublisher c) {
-      return new LeaseDecider(tables, store).publisher(c);
-    } else if (command instanceof DataCommand.OpenPublisher c) {
-      return new ProducerDecider(tables, time.millis()).open(c);
-    } else if (command instanceof DataCommand.Retain) {
-      return new RetainDecider(tables, store, time.millis(), level()).decide();
-    } else if (command instanceof DataCommand.RaiseFeatureLevel
-        || command instanceof DataCommand.FillLog) {
-      return new Decision<>(List.of(), Reply.DONE);
-    }
-    throw new IllegalStateException("no decider handles " + command);
-  }
-
   @Override
   Outcome<Change> refuse(long index, Request request, Refusal refusal, String detail) {
-    if (request instanceof Batches batches) {
-      Result refused = new Result(refusal, 0);
-      List<Result> all = Collections.nCopies(batches.items().size(), refused);
-      return new Outcome<>(List.of(), encode(index, all));
-    }
-    return Outcome.of(List.of(), Reply.refused(refusal, detail));
+    return request.refused(index, refusal, detail);
   }
 
   private static ByteBuffer encode(long index, List<Result> results) {
@@ -325,52 +279,17 @@ public class DataState extends StoredState<DataState.Request, Change> {
     tail.follow(changes, index, body);
     long due = tables.delays().nextDueMillis();
     for (Change change : changes) {
-      Lease former = former(change);
+      Lease former = change.former(tables);
       change.show(tables);
       if (change.frees()) {
         freeingChanges.incrementAndGet();
       }
-      callListeners(change, former);
+      for (DataListener each : listeners) {
+        change.tell(each, former);
+      }
     }
     if (tables.delays().nextDueMillis() != due) {
       listeners.forEach(DataListener::nextDueChanged);
     }
-  }
-
-  private Lease former(Change change) {
-    if (change instanceof Change.PutLease put) {
-      return tables.lease(put.lease().group(), put.lease().shard());
-    }
-    if (change instanceof Change.RemoveLease removed) {
-      LeaseKey key = removed.key();
-      return tables.lease(key.group(), key.shard());
-    }
-    return null;
-  }
-
-  private void callListeners(Change change, Lease former) {
-    if (change instanceof Change.PutShard put) {
-      each(DataListener::shardChanged, put.shard());
-    } else if (change instanceof Change.RemoveShard removed) {
-      each(DataListener::shardChanged, removed.shard());
-    } else if (change instanceof Change.RemoveLease) {
-      each(DataListener::leaseForgotten, former);
-    } else if (change instanceof Change.PutLease put && !onlyCommitted(former, put.lease())) {
-      each(DataListener::leaseChanged, put.lease());
-    } else if (change instanceof Change.PutFailures put && put.replayed()) {
-      each(DataListener::retriesAdded, put.key());
-    }
-  }
-
-  private boolean onlyCommitted(Lease former, Lease next) {
-    return former != null
-        && former.epoch() == next.epoch()
-        && former.owned() == next.owned()
-        && former.stage() == next.stage()
-        && Objects.equals(former.drain(), next.drain());
-  }
-
-  private <T> void each(BiConsumer<DataListener, T> call, T argument) {
-    listeners.forEach(listener -> call.accept(listener, argument));
   }
 }

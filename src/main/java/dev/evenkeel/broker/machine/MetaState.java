@@ -2,12 +2,8 @@ package dev.evenkeel.broker.machine;
 
 import static dev.evenkeel.protocol.Refusal.WRONG_VERSION;
 
-import dev.evenkeel.broker.decide.ClusterDecider;
 import dev.evenkeel.broker.decide.Decision;
-import dev.evenkeel.broker.decide.GroupDecider;
-import dev.evenkeel.broker.decide.MoveDecider;
-import dev.evenkeel.broker.decide.PauseDecider;
-import dev.evenkeel.broker.decide.TopicDecider;
+import dev.evenkeel.broker.decide.MetaDecision;
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.log.EntryBody;
@@ -77,74 +73,13 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
 
   @Override
   boolean raisesTo(MetaCommand command, int wanted) {
-    return command instanceof MetaCommand.RaiseFeatureLevel raise && raise.level() == wanted;
+    return new MetaCommand.RaiseFeatureLevel(wanted).equals(command);
   }
 
   @Override
   Outcome<MetaChange> decide(Store store, long index, long nowMillis, MetaCommand command) {
-    Decision<MetaChange> decision = decide(command, nowMillis);
+    Decision<MetaChange> decision = new MetaDecision(tables, nowMillis, level()).of(command);
     return Outcome.of(decision.changes(), decision.reply());
-  }
-
-  private Decision<MetaChange> decide(MetaCommand command, long now) {
-    if (command instanceof MetaCommand.CreateTopic c) {
-      return new TopicDecider(tables).create(c, now);
-    } else if (command instanceof MetaCommand.ActivateTopic c) {
-      return new TopicDecider(tables).activate(c);
-    } else if (command instanceof MetaCommand.ConfigureTopic c) {
-      return new TopicDecider(tables).configure(c);
-    } else if (command instanceof MetaCommand.DeleteTopic c) {
-      return new TopicDecider(tables).delete(c, level());
-    } else if (command instanceof MetaCommand.RemoveTopic c) {
-      return new TopicDecider(tables).remove(c, level());
-    } else if (command instanceof MetaCommand.ReshardTopic c) {
-      return new TopicDecider(tables).reshard(c);
-    } else if (command instanceof MetaCommand.OpenLayout c) {
-      return new TopicDecider(tables).open(c, now);
-    } else if (command instanceof MetaCommand.ForgetLayout c) {
-      return new TopicDecider(tables).forget(c, level());
-    } else if (command instanceof MetaCommand.DeclareGroup c) {
-      return new GroupDecider(tables).declare(c, now);
-    } else if (command instanceof MetaCommand.SeeGroup c) {
-      return new GroupDecider(tables).see(c);
-    } else if (command instanceof MetaCommand.AddActiveTime c) {
-      return new ClusterDecider(tables).passed(c);
-    } else if (command instanceof MetaCommand.ForgetGroup c) {
-      return new GroupDecider(tables).forget(c);
-    } else if (command instanceof MetaCommand.ForgetTopic c) {
-      return new GroupDecider(tables).forget(c);
-    } else if (command instanceof MetaCommand.ForgetPattern c) {
-      return new GroupDecider(tables).forget(c);
-    } else if (command instanceof MetaCommand.GrantGroupLease c) {
-      return new GroupDecider(tables).grant(c);
-    } else if (command instanceof MetaCommand.ReleaseGroupLease c) {
-      return new GroupDecider(tables).release(c);
-    } else if (command instanceof MetaCommand.RecordMoves c) {
-      return new MoveDecider(tables.moves()).record(c);
-    } else if (command instanceof MetaCommand.RegisterProducer c) {
-      return new ClusterDecider(tables).register(c);
-    } else if (command instanceof MetaCommand.ContinueProducer c) {
-      return new ClusterDecider(tables).next(c);
-    } else if (command instanceof MetaCommand.RaiseFeatureLevel c) {
-      return new ClusterDecider(tables).raise(c);
-    }
-    if (command instanceof MetaCommand.PutNodes c) {
-      return new ClusterDecider(tables).put(c);
-    } else if (command instanceof MetaCommand.RemoveNode c) {
-      return new ClusterDecider(tables).remove(c);
-    } else if (command instanceof MetaCommand.PlaceGroup c) {
-      return Decision.of(List.of(MetaChange.putPlace(c.group(), c.nodes())));
-    } else if (command instanceof MetaCommand.AddGroup c) {
-      return new ClusterDecider(tables).add(c);
-    } else if (command instanceof MetaCommand.OpenGroup c) {
-      return new ClusterDecider(tables).open(c);
-    }
-    if (command instanceof MetaCommand.SetQuota c) {
-      return new ClusterDecider(tables).set(c);
-    } else if (command instanceof MetaCommand.PauseGroup c) {
-      return new PauseDecider(tables).pause(c);
-    }
-    throw new IllegalStateException("no decider handles " + command);
   }
 
   @Override

@@ -76,6 +76,11 @@ public final class SegmentBodies implements EntryBodies {
   }
 
   @Override
+  public ByteBuffer readPart(long index) throws IOException {
+    return segments.readPart(index);
+  }
+
+  @Override
   public ByteBuffer read(long index) throws IOException {
     ByteBuffer body = segments.readVerified(index);
     if (body == null) {

@@ -1,6 +1,6 @@
 package dev.evenkeel.broker.serve;
 
-import dev.evenkeel.broker.machine.DataListener;
+import dev.evenkeel.broker.state.DataListener;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.LeaseChange;

@@ -13,6 +13,7 @@ import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.storage.Store;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
@@ -24,6 +25,18 @@ public sealed interface Change extends StateChange<DataTables> {
   default boolean frees() {
     return false;
   }
+
+  /** The lease that it is about, before it; null: there is none. */
+  default Lease former(DataTables before) {
+    return null;
+  }
+
+  /**
+   * Tells what has happened.
+   *
+   * @param former as {@link #former} gave it
+   */
+  default void tell(DataListener listener, Lease former) {}
 
   /**
    * One row of the store, and what it alters in memory.
@@ -63,6 +76,11 @@ public sealed interface Change extends StateChange<DataTables> {
     public void show(DataTables tables) {
       tables.put(shard, record);
     }
+
+    @Override
+    public void tell(DataListener listener, Lease former) {
+      listener.shardChanged(shard);
+    }
   }
 
   /** Removes the shard with everything in it, but not its leases. */
@@ -86,6 +104,11 @@ public sealed interface Change extends StateChange<DataTables> {
       tables.shards.remove(shard);
       tables.marks.remove(shard);
       tables.delays.remove(shard);
+    }
+
+    @Override
+    public void tell(DataListener listener, Lease former) {
+      listener.shardChanged(shard);
     }
   }
 
@@ -191,6 +214,26 @@ public sealed interface Change extends StateChange<DataTables> {
     public void show(DataTables tables) {
       tables.leases.put(key(), lease);
     }
+
+    @Override
+    public Lease former(DataTables before) {
+      return before.lease(lease.group(), lease.shard());
+    }
+
+    @Override
+    public void tell(DataListener listener, Lease former) {
+      if (!onlyCommitted(former)) {
+        listener.leaseChanged(lease);
+      }
+    }
+
+    private boolean onlyCommitted(Lease former) {
+      return former != null
+          && former.epoch() == lease.epoch()
+          && former.owned() == lease.owned()
+          && former.stage() == lease.stage()
+          && Objects.equals(former.drain(), lease.drain());
+    }
   }
 
   record PutLeaseState(LeaseKey key, byte[] state) implements Change {
@@ -241,6 +284,16 @@ public sealed interface Change extends StateChange<DataTables> {
     public void show(DataTables tables) {
       tables.leases.remove(key);
     }
+
+    @Override
+    public Lease former(DataTables before) {
+      return before.lease(key.group(), key.shard());
+    }
+
+    @Override
+    public void tell(DataListener listener, Lease former) {
+      listener.leaseForgotten(former);
+    }
   }
 
   /**
@@ -262,6 +315,13 @@ public sealed interface Change extends StateChange<DataTables> {
       tables.failures.put(key, counts);
       FailureKeys keys = new FailureKeys(key);
       rows.forEach(row -> tables.queues.row(key, keys, row.key(), row.value() != null));
+    }
+
+    @Override
+    public void tell(DataListener listener, Lease former) {
+      if (replayed) {
+        listener.retriesAdded(key);
+      }
     }
   }
 

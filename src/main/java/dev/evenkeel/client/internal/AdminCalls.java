@@ -1,22 +1,18 @@
 package dev.evenkeel.client.internal;
 
-import io.vertx.core.json.Json;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.TopicSettings;
-import dev.evenkeel.protocol.QuotaKind;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.TreeMap;
 import java.util.function.Function;
 
 /** Asks the {@code evenkeel.api} addresses, as HTTP does. */

@@ -1,11 +1,11 @@
 package dev.evenkeel.gateway.access;
 
-import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.api.Need;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.Permission.Kind;
 import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;

@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.access;
 
+import dev.evenkeel.api.Permission.Kind;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FetchManyRequest;
@@ -10,7 +11,6 @@ import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ViewSince;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.bus.rate.ReserveRequest;
-import dev.evenkeel.api.Permission.Kind;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Quota;
@@ -57,16 +57,6 @@ public final class SessionRules {
   /** What a client sends to the data address of a broker. */
   private static final Set<Op> DATA =
       EnumSet.of(Op.APPEND, Op.FETCH, Op.FETCH_MANY, Op.BROWSE, Op.AWAIT_REPLICAS);
-
-  private static final Set<Class<? extends DataCommand>> COMMANDS =
-      Set.of(
-          DataCommand.Commit.class,
-          DataCommand.CommitMany.class,
-          DataCommand.Release.class,
-          DataCommand.RecordOutcomes.class,
-          DataCommand.SetPublisher.class,
-          DataCommand.OpenPublisher.class,
-          DataCommand.OpenProducer.class);
 
   private final KnownIds ids;
 
@@ -165,7 +155,7 @@ public final class SessionRules {
     ByteReader in = new ByteReader(Frames.body(request));
     in.i32();
     Class<? extends DataCommand> type = CommandCodec.dataType(in);
-    if (!COMMANDS.contains(type)) {
+    if (!DataCommand.OfClients.class.isAssignableFrom(type)) {
       throw nodesOnly("the command " + type.getSimpleName());
     }
     if (!principal.bound()) {
@@ -197,14 +187,10 @@ public final class SessionRules {
 
   private static void meta(Principal principal, Buffer request) {
     MetaCommand command = CommandCodec.meta(new ByteReader(Frames.body(request)));
-    String name;
-    if (command instanceof MetaCommand.RegisterProducer register) {
-      name = register.name();
-    } else if (command instanceof MetaCommand.ContinueProducer next) {
-      name = next.name();
-    } else {
+    if (!(command instanceof MetaCommand.OfClients of)) {
       throw nodesOnly("the command " + command.getClass().getSimpleName());
     }
+    String name = of.name();
     if (name != null && !name.isEmpty() && !principal.mayUseProducer(name)) {
       throw principal.denied("producer:" + name);
     }

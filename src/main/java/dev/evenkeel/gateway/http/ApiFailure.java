@@ -55,7 +55,8 @@ final class ApiFailure extends RuntimeException {
       return known;
     }
     if (failure instanceof RefusedException refused) {
-      return new ApiFailure(HttpStatus.of(refused.refusal()), refused.refusal().name(), refused.words());
+      return new ApiFailure(
+          HttpStatus.of(refused.refusal()), refused.refusal().name(), refused.words());
     }
     if (!(failure instanceof ReplyException reply)) {
       return new ApiFailure(500, UnexpectedErrors.report(failure));
@@ -77,7 +78,8 @@ final class ApiFailure extends RuntimeException {
     RefusedException refused = RefusedException.parse(reply.getMessage());
     return refused == null
         ? new ApiFailure(500, UnexpectedErrors.report(reply))
-        : new ApiFailure(HttpStatus.of(refused.refusal()), refused.refusal().name(), refused.words());
+        : new ApiFailure(
+            HttpStatus.of(refused.refusal()), refused.refusal().name(), refused.words());
   }
 
   /** The error word for an HTTP status without a refusal. */

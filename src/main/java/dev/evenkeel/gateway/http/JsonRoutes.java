@@ -1,25 +1,25 @@
 package dev.evenkeel.gateway.http;
 
-import java.util.Map;
-import java.util.List;
-import java.util.ArrayList;
-import io.vertx.ext.web.Route;
-import io.vertx.core.http.HttpMethod;
-import dev.evenkeel.protocol.Nearest;
-import dev.evenkeel.api.RecordJson;
-import dev.evenkeel.api.Operations;
-import dev.evenkeel.api.Operation;
 import static dev.evenkeel.gateway.http.Requests.flag;
 import static dev.evenkeel.gateway.http.Requests.number;
 import static dev.evenkeel.gateway.http.Requests.text;
 
+import dev.evenkeel.api.Operation;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.gateway.http.Requests.Query;
+import dev.evenkeel.protocol.Nearest;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 
 /**
  * Passes requests on to {@code evenkeel.api} addresses. The question has a field for each parameter

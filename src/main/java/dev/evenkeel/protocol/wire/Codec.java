@@ -50,6 +50,11 @@ public interface Codec<T> {
     return true;
   }
 
+  /** The {@link FeatureLevel} that a node needs to read this value. */
+  default int level(T value) {
+    return FeatureLevel.FIRST;
+  }
+
   default byte[] encode(T value) {
     Bytes out = new Bytes();
     write(out, value);
@@ -130,19 +135,28 @@ public interface Codec<T> {
 
   /** A count, then the items. */
   static <T> Codec<List<T>> list(Codec<T> item) {
-    return of(
-        (out, list) -> {
-          out.i32(list.size());
-          list.forEach(each -> item.write(out, each));
-        },
-        in -> {
-          int count = in.count();
-          List<T> items = new ArrayList<>(count);
-          for (int i = 0; i < count; i++) {
-            items.add(item.read(in));
-          }
-          return List.copyOf(items);
-        });
+    return new Codec<>() {
+      @Override
+      public void write(Bytes out, List<T> list) {
+        out.i32(list.size());
+        list.forEach(each -> item.write(out, each));
+      }
+
+      @Override
+      public List<T> read(ByteReader in) {
+        int count = in.count();
+        List<T> items = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+          items.add(item.read(in));
+        }
+        return List.copyOf(items);
+      }
+
+      @Override
+      public int level(List<T> list) {
+        return list.stream().mapToInt(item::level).max().orElse(FeatureLevel.FIRST);
+      }
+    };
   }
 
   /** A count, then the entries. */

@@ -9,6 +9,19 @@ import static dev.evenkeel.protocol.wire.Codec.NUMBERS;
 import static dev.evenkeel.protocol.wire.Codec.TEXT;
 import static dev.evenkeel.protocol.wire.Codec.TEXTS;
 import static dev.evenkeel.protocol.wire.Codec.absent;
+import static dev.evenkeel.protocol.wire.FeatureLevel.CANCELLING;
+import static dev.evenkeel.protocol.wire.FeatureLevel.CHANGING_NODES;
+import static dev.evenkeel.protocol.wire.FeatureLevel.COMMIT_MANY;
+import static dev.evenkeel.protocol.wire.FeatureLevel.CONTINUED_PRODUCERS;
+import static dev.evenkeel.protocol.wire.FeatureLevel.CRASHES;
+import static dev.evenkeel.protocol.wire.FeatureLevel.DROPPED_LAYOUTS;
+import static dev.evenkeel.protocol.wire.FeatureLevel.PAUSING;
+import static dev.evenkeel.protocol.wire.FeatureLevel.QUOTAS;
+import static dev.evenkeel.protocol.wire.FeatureLevel.RELEASE_TO;
+import static dev.evenkeel.protocol.wire.FeatureLevel.RESHARDING;
+import static dev.evenkeel.protocol.wire.FeatureLevel.SUBSCRIPTIONS;
+import static dev.evenkeel.protocol.wire.FeatureLevel.TAKE_STEPS;
+import static dev.evenkeel.protocol.wire.FeatureLevel.TOPIC_PATTERNS;
 import static dev.evenkeel.protocol.wire.RecordCodec.DRAIN;
 import static dev.evenkeel.protocol.wire.RecordCodec.DRAIN_TO_HEIR;
 import static dev.evenkeel.protocol.wire.RecordCodec.GROUP_PATTERN;
@@ -50,9 +63,31 @@ public final class CommandCodec {
           .add(1, Outcome.Failed.class)
           .add(2, Outcome.Parked.class)
           .add(3, Outcome.Settled.class)
-          .add(6, Outcome.Begun.class)
-          .add(7, Outcome.Died.class)
+          .since(CRASHES, 6, Outcome.Begun.class)
+          .since(CRASHES, 7, Outcome.Died.class)
           .completeFor(Outcome.class);
+
+  /** The command says the level itself. */
+  private static final int ITS_OWN = Integer.MIN_VALUE;
+
+  /** A level, which whoever raises the cluster to it must read. */
+  private static final Codec<Integer> LEVEL =
+      new Codec<>() {
+        @Override
+        public void write(Bytes out, Integer level) {
+          out.i32(level);
+        }
+
+        @Override
+        public Integer read(ByteReader in) {
+          return in.i32();
+        }
+
+        @Override
+        public int level(Integer level) {
+          return level;
+        }
+      };
 
   private static final Codec<List<GroupPattern>> PATTERNS = Codec.list(GROUP_PATTERN);
   private static final Codec<List<GroupPattern>> NO_PATTERNS = absent(List.of());
@@ -81,33 +116,43 @@ public final class CommandCodec {
           .add(15, MetaCommand.RemoveTopic.class, I32, I64)
           .add(16, MetaCommand.SeeGroup.class, TEXT, TEXTS, NO_PATTERNS)
           .add(17, MetaCommand.AddActiveTime.class, I64)
-          .add(18, MetaCommand.RaiseFeatureLevel.class, I32)
+          .since(ITS_OWN, 18, MetaCommand.RaiseFeatureLevel.class, LEVEL)
           .add(19, MetaCommand.ForgetTopic.class, TEXT, TEXT)
-          .add(20, MetaCommand.PutNodes.class, Codec.list(NODE))
-          .add(21, MetaCommand.RemoveNode.class, TEXT)
-          .add(22, MetaCommand.PlaceGroup.class, TEXT, TEXTS)
-          .add(23, MetaCommand.ReshardTopic.class, TEXT, I32)
-          .add(24, MetaCommand.OpenLayout.class, I32, absent(null))
-          .add(25, MetaCommand.ForgetLayout.class, I32, I32)
-          .add(26, MetaCommand.AddGroup.class, I32, TEXTS)
-          .add(27, MetaCommand.OpenGroup.class, I32)
-          .add(28, MetaCommand.SetQuota.class, QUOTA)
-          .add(29, MetaCommand.PauseGroup.class, TEXT, TEXT, I32, BOOL)
-          .add(30, MetaCommand.ActivateTopic.class, I32, TEXTS)
-          .add(31, MetaCommand.OpenLayout.class, I32, TEXTS)
-          .add(32, MetaCommand.DeclareGroup.class, TEXT, POLICY, TEXTS, START, BOOL, TEXT, PATTERNS)
-          .add(33, MetaCommand.SeeGroup.class, TEXT, TEXTS, PATTERNS)
-          .add(34, MetaCommand.ForgetPattern.class, TEXT, GROUP_PATTERN)
-          .add(35, MetaCommand.ContinueProducer.class, TEXT, I32)
+          .since(CHANGING_NODES, 20, MetaCommand.PutNodes.class, Codec.list(NODE))
+          .since(CHANGING_NODES, 21, MetaCommand.RemoveNode.class, TEXT)
+          .since(CHANGING_NODES, 22, MetaCommand.PlaceGroup.class, TEXT, TEXTS)
+          .since(RESHARDING, 23, MetaCommand.ReshardTopic.class, TEXT, I32)
+          .since(RESHARDING, 24, MetaCommand.OpenLayout.class, I32, absent(null))
+          .since(RESHARDING, 25, MetaCommand.ForgetLayout.class, I32, I32)
+          .since(CHANGING_NODES, 26, MetaCommand.AddGroup.class, I32, TEXTS)
+          .since(CHANGING_NODES, 27, MetaCommand.OpenGroup.class, I32)
+          .since(QUOTAS, 28, MetaCommand.SetQuota.class, QUOTA)
+          .since(PAUSING, 29, MetaCommand.PauseGroup.class, TEXT, TEXT, I32, BOOL)
+          .since(SUBSCRIPTIONS, 30, MetaCommand.ActivateTopic.class, I32, TEXTS)
+          .since(SUBSCRIPTIONS, 31, MetaCommand.OpenLayout.class, I32, TEXTS)
+          .since(
+              TOPIC_PATTERNS,
+              32,
+              MetaCommand.DeclareGroup.class,
+              TEXT,
+              POLICY,
+              TEXTS,
+              START,
+              BOOL,
+              TEXT,
+              PATTERNS)
+          .since(TOPIC_PATTERNS, 33, MetaCommand.SeeGroup.class, TEXT, TEXTS, PATTERNS)
+          .since(TOPIC_PATTERNS, 34, MetaCommand.ForgetPattern.class, TEXT, GROUP_PATTERN)
+          .since(CONTINUED_PRODUCERS, 35, MetaCommand.ContinueProducer.class, TEXT, I32)
           .completeFor(MetaCommand.class);
 
   private static final Codec<DataCommand.Step> STEP =
       new Tagged<DataCommand.Step>("step")
           .add(5, DataCommand.SetDrain.class, TEXT, SHARD, I64, DRAIN)
-          .add(42, DataCommand.SetDrain.class, TEXT, SHARD, I64, DRAIN_TO_HEIR)
+          .since(RELEASE_TO, 42, DataCommand.SetDrain.class, TEXT, SHARD, I64, DRAIN_TO_HEIR)
           .add(33, DataCommand.ResetLease.class, TEXT, SHARD, I64, START)
           .add(36, DataCommand.Grant.class, TEXT, SHARD, TEXT, TEXT, I64, START, I64, I64)
-          .add(48, DataCommand.OpenLease.class, TEXT, SHARD, START)
+          .since(SUBSCRIPTIONS, 48, DataCommand.OpenLease.class, TEXT, SHARD, START)
           .completeFor(DataCommand.Step.class);
 
   private static final Tagged<DataCommand> DATA =
@@ -115,7 +160,7 @@ public final class CommandCodec {
           .add(2, DataCommand.DropShards.class, I32)
           .add(3, DataCommand.ConfigureShards.class, I32, TOPIC_CONFIG)
           .add(5, DataCommand.SetDrain.class, TEXT, SHARD, I64, DRAIN)
-          .add(42, DataCommand.SetDrain.class, TEXT, SHARD, I64, DRAIN_TO_HEIR)
+          .since(RELEASE_TO, 42, DataCommand.SetDrain.class, TEXT, SHARD, I64, DRAIN_TO_HEIR)
           .add(
               6,
               DataCommand.Commit.class,
@@ -149,22 +194,39 @@ public final class CommandCodec {
           .add(35, DataCommand.OpenPublisher.class, I64, I32, TEXT, SHARD, BOOL)
           .add(36, DataCommand.Grant.class, TEXT, SHARD, TEXT, TEXT, I64, START, I64, I64)
           .add(38, DataCommand.ForgetLeases.class, TEXT, I64, I32)
-          .add(39, DataCommand.RaiseFeatureLevel.class, I32)
+          .since(ITS_OWN, 39, DataCommand.RaiseFeatureLevel.class, LEVEL)
           .add(40, DataCommand.FillLog.class, BLOB)
-          .add(
+          .since(
+              COMMIT_MANY,
               41,
               DataCommand.CommitMany.class,
               Codec.list(
                   Codec.record(DataCommand.CommitMany.Position.class, TEXT, SHARD, I64, I64, I64)))
-          .add(43, DataCommand.TakeSteps.class, Codec.list(STEP))
-          .add(44, DataCommand.SealShards.class, I32, I32)
-          .add(
-              45, DataCommand.DropSealed.class, I32, I32, absent(DataCommand.DropSealed.EVERYTHING))
-          .add(46, DataCommand.DropDelayed.class, SHARD, I64, I32)
-          .add(47, DataCommand.CancelDelayed.class, SHARD, I64, I64, I32, I64, I32, BLOB)
-          .add(48, DataCommand.OpenLease.class, TEXT, SHARD, START)
-          .add(49, DataCommand.OpenShards.class, I32, TEXT, INTS, TOPIC_CONFIG, I64, TEXTS, I32)
-          .add(50, DataCommand.DropSealed.class, I32, I32, I32)
+          .since(TAKE_STEPS, 43, DataCommand.TakeSteps.class, Codec.list(STEP))
+          .since(RESHARDING, 44, DataCommand.SealShards.class, I32, I32)
+          .since(
+              RESHARDING,
+              45,
+              DataCommand.DropSealed.class,
+              I32,
+              I32,
+              absent(DataCommand.DropSealed.EVERYTHING))
+          .since(RESHARDING, 46, DataCommand.DropDelayed.class, SHARD, I64, I32)
+          .since(
+              CANCELLING, 47, DataCommand.CancelDelayed.class, SHARD, I64, I64, I32, I64, I32, BLOB)
+          .since(SUBSCRIPTIONS, 48, DataCommand.OpenLease.class, TEXT, SHARD, START)
+          .since(
+              SUBSCRIPTIONS,
+              49,
+              DataCommand.OpenShards.class,
+              I32,
+              TEXT,
+              INTS,
+              TOPIC_CONFIG,
+              I64,
+              TEXTS,
+              I32)
+          .since(DROPPED_LAYOUTS, 50, DataCommand.DropSealed.class, I32, I32, I32)
           .completeFor(DataCommand.class);
 
   private CommandCodec() {}
@@ -194,78 +256,11 @@ public final class CommandCodec {
 
   /** The {@link FeatureLevel} that a node needs to read the command. */
   static int level(MetaCommand command) {
-    if (command instanceof MetaCommand.RaiseFeatureLevel raise) {
-      return raise.level();
-    }
-    if (command instanceof MetaCommand.DeclareGroup declare && !declare.patterns().isEmpty()
-        || command instanceof MetaCommand.SeeGroup see && !see.patterns().isEmpty()
-        || command instanceof MetaCommand.ForgetPattern) {
-      return FeatureLevel.TOPIC_PATTERNS;
-    }
-    if (command instanceof MetaCommand.ActivateTopic of && of.readers() != null
-        || command instanceof MetaCommand.OpenLayout opens && opens.readers() != null) {
-      return FeatureLevel.SUBSCRIPTIONS;
-    }
-    if (command instanceof MetaCommand.ContinueProducer) {
-      return FeatureLevel.CONTINUED_PRODUCERS;
-    }
-    if (command instanceof MetaCommand.ReshardTopic
-        || command instanceof MetaCommand.OpenLayout
-        || command instanceof MetaCommand.ForgetLayout) {
-      return FeatureLevel.RESHARDING;
-    }
-    if (command instanceof MetaCommand.SetQuota) {
-      return FeatureLevel.QUOTAS;
-    }
-    if (command instanceof MetaCommand.PauseGroup) {
-      return FeatureLevel.PAUSING;
-    }
-    return command instanceof MetaCommand.PutNodes
-            || command instanceof MetaCommand.RemoveNode
-            || command instanceof MetaCommand.PlaceGroup
-            || command instanceof MetaCommand.AddGroup
-            || command instanceof MetaCommand.OpenGroup
-        ? FeatureLevel.CHANGING_NODES
-        : FeatureLevel.FIRST;
+    return META.level(command);
   }
 
   /** The {@link FeatureLevel} that a node needs to read the command. */
   static int level(DataCommand command) {
-    if (command instanceof DataCommand.RaiseFeatureLevel raise) {
-      return raise.level();
-    }
-    if (command instanceof DataCommand.SetDrain set
-        && set.drain() != null
-        && set.drain().heir() != null) {
-      return FeatureLevel.RELEASE_TO;
-    }
-    if (command instanceof DataCommand.DropSealed drop
-        && drop.forgetBelow() != DataCommand.DropSealed.EVERYTHING) {
-      return FeatureLevel.DROPPED_LAYOUTS;
-    }
-    if (command instanceof DataCommand.SealShards
-        || command instanceof DataCommand.DropSealed
-        || command instanceof DataCommand.DropDelayed) {
-      return FeatureLevel.RESHARDING;
-    }
-    if (command instanceof DataCommand.CancelDelayed) {
-      return FeatureLevel.CANCELLING;
-    }
-    if (command instanceof DataCommand.RecordOutcomes record
-        && record.outcomes().stream()
-            .anyMatch(each -> each instanceof Outcome.Begun || each instanceof Outcome.Died)) {
-      return FeatureLevel.CRASHES;
-    }
-    if (command instanceof DataCommand.TakeSteps take) {
-      boolean opens = take.steps().stream().anyMatch(DataCommand.OpenLease.class::isInstance);
-      return opens ? FeatureLevel.SUBSCRIPTIONS : FeatureLevel.TAKE_STEPS;
-    }
-    if (command instanceof DataCommand.OpenLease
-        || command instanceof DataCommand.OpenShards open && !open.readers().isEmpty()) {
-      return FeatureLevel.SUBSCRIPTIONS;
-    }
-    return command instanceof DataCommand.CommitMany
-        ? FeatureLevel.COMMIT_MANY
-        : FeatureLevel.FIRST;
+    return DATA.level(command);
   }
 }

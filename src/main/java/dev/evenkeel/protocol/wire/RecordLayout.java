@@ -89,6 +89,19 @@ final class RecordLayout<T> implements Codec<T> {
     return fit(values(record));
   }
 
+  int level(Object[] values) {
+    int level = Integer.MIN_VALUE;
+    for (int i = 0; i < values.length; i++) {
+      level = Math.max(level, codecs.get(i).level(values[i]));
+    }
+    return level;
+  }
+
+  @Override
+  public int level(T record) {
+    return level(values(record));
+  }
+
   void write(Bytes out, Object[] values) {
     for (int i = 0; i < values.length; i++) {
       codecs.get(i).write(out, values[i]);

@@ -13,7 +13,10 @@ import java.util.Map;
  * have several forms, each with its own tag; it is written in the first form that fits.
  */
 public final class Tagged<T> implements Codec<T> {
-  private record Form<T>(int tag, Class<T> type, RecordLayout<T> layout) {}
+  /**
+   * @param level the {@link FeatureLevel} that reads the tag
+   */
+  private record Form<T>(int level, int tag, Class<T> type, RecordLayout<T> layout) {}
 
   private final String what;
   private final Map<Class<?>, List<Form<T>>> byType = new HashMap<>();
@@ -26,10 +29,15 @@ public final class Tagged<T> implements Codec<T> {
     this.what = what;
   }
 
-  @SuppressWarnings("unchecked")
   public Tagged<T> add(int tag, Class<? extends T> type, Codec<?>... components) {
+    return since(FeatureLevel.FIRST, tag, type, components);
+  }
+
+  /** Adds a form that nodes read from a {@link FeatureLevel} on. */
+  @SuppressWarnings("unchecked")
+  public Tagged<T> since(int level, int tag, Class<? extends T> type, Codec<?>... components) {
     Class<T> member = (Class<T>) type;
-    Form<T> form = new Form<>(tag, member, new RecordLayout<>(member, components));
+    Form<T> form = new Form<>(level, tag, member, new RecordLayout<>(member, components));
     byType.computeIfAbsent(type, any -> new ArrayList<>()).add(form);
     if (byTag.put(tag, form) != null) {
       throw new IllegalArgumentException(what + " " + tag + " has two meanings");
@@ -51,12 +59,23 @@ public final class Tagged<T> implements Codec<T> {
 
   @Override
   public void write(Bytes out, T value) {
+    Form<T> form = form(value);
+    form.layout().write(out.u8(form.tag()), value);
+  }
+
+  @Override
+  public int level(T value) {
+    Form<T> form = form(value);
+    return Math.max(form.level(), form.layout().level(value));
+  }
+
+  /** The form in which a value is written. */
+  private Form<T> form(T value) {
     List<Form<T>> forms = byType.get(value.getClass());
     Object[] components = forms.get(0).layout().values(value);
     for (Form<T> form : forms) {
       if (form.layout().fit(components)) {
-        form.layout().write(out.u8(form.tag()), components);
-        return;
+        return form;
       }
     }
     throw new IllegalStateException("no form has bytes for " + value);

@@ -6,6 +6,7 @@ import static dev.evenkeel.broker.machine.Rig.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.broker.state.Change;
+import dev.evenkeel.broker.state.DataListener;
 import dev.evenkeel.broker.state.DelayCounts;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Limits;

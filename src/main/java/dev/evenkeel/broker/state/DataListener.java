@@ -1,6 +1,5 @@
-package dev.evenkeel.broker.machine;
+package dev.evenkeel.broker.state;
 
-import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
 
