@@ -5,7 +5,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** The name in the OpenAPI document of what a question has in the body of a request. */
+/** The name in the OpenAPI document of an answer, or of what a question has in the body. */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.TYPE)
 public @interface Body {

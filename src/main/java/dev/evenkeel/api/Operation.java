@@ -36,8 +36,8 @@ public final class Operation<Q extends Record, A> {
     PATCH,
     DELETE;
 
-    /** Whether a request has a body. */
-    public boolean hasBody() {
+    /** Whether a request may have a body. */
+    boolean hasBody() {
       return this != GET && this != DELETE;
     }
   }
@@ -251,6 +251,11 @@ public final class Operation<Q extends Record, A> {
   /** The field that a parameter of the path is. */
   public String field(String parameter) {
     return renamed.getOrDefault(parameter, parameter);
+  }
+
+  /** Whether a request has a body: some of the question is not in the path. */
+  public boolean hasBody() {
+    return method.hasBody() && question.fields().size() > parameters().size();
   }
 
   /** The path with its parameters in another form. */

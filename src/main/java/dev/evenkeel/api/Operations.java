@@ -2,15 +2,26 @@ package dev.evenkeel.api;
 
 import static dev.evenkeel.api.Operation.text;
 import static dev.evenkeel.api.Permission.Kind.ADMIN;
+import static dev.evenkeel.api.Permission.Kind.VIEW;
 import static dev.evenkeel.protocol.Refusal.GROUP_ACTIVE;
 import static dev.evenkeel.protocol.Refusal.UNKNOWN_GROUP;
 
 import dev.evenkeel.api.ClearQuota.ClearedQuota;
+import dev.evenkeel.api.ClusterStatusView.Digest;
+import dev.evenkeel.api.ClusterStatusView.Disk;
+import dev.evenkeel.api.ClusterStatusView.Follower;
+import dev.evenkeel.api.ClusterStatusView.Log;
+import dev.evenkeel.api.ClusterStatusView.LogPlace;
+import dev.evenkeel.api.ClusterStatusView.Node;
+import dev.evenkeel.api.ClusterStatusView.NodePlace;
+import dev.evenkeel.api.ClusterStatusView.Storage;
 import dev.evenkeel.api.DeleteGroup.DeletedShard;
 import dev.evenkeel.api.DeleteGroup.GroupDeletion;
 import dev.evenkeel.api.GroupView.Member.Breaker;
 import dev.evenkeel.api.GroupView.Shard.State;
 import dev.evenkeel.api.ListGroups.GroupSummary;
+import dev.evenkeel.api.NodeChangeView.Estimate;
+import dev.evenkeel.api.NodeChangeView.Membership;
 import dev.evenkeel.api.PauseGroup.PauseResult;
 import dev.evenkeel.api.PlanGroup.GroupPlan;
 import dev.evenkeel.api.ResetGroup.OffsetReset;
@@ -29,6 +40,7 @@ import java.util.Set;
 public final class Operations {
   private static final String GROUPS = "evenkeel.api.groups";
   private static final String QUOTAS = "evenkeel.api.quotas";
+  private static final String CLUSTER = "evenkeel.api.cluster";
 
   private Operations() {}
 
@@ -246,6 +258,115 @@ public final class Operations {
                       false,
                       2L)));
 
+  // ---- The cluster
+
+  private static final String NODE = "/api/cluster/nodes/{node}";
+
+  private static final Estimate NOTHING_LEFT = new Estimate(0, null);
+
+  private static final ReplacementView REPLACED =
+      new ReplacementView(
+          "n2",
+          ReplacementView.State.DONE,
+          new ReplacementView.Progress(
+              Map.of("meta", ReplacementView.Step.ADDED, "d0", ReplacementView.Step.ADDED), null));
+
+  public static final Operation<DescribeCluster, ClusterStatusView> DESCRIBE_CLUSTER =
+      Operation.of(CLUSTER, "status", DescribeCluster.class, ClusterStatusView.class)
+          .get("/api/cluster")
+          .needs("view or admin for any name", asked -> Need.of(null, VIEW, ADMIN))
+          .example(
+              new DescribeCluster(),
+              new ClusterStatusView(
+                  "fe00262e-59c9-42e6-a15f-88a30cfed95a",
+                  "n1",
+                  "n1",
+                  8,
+                  List.of(
+                      new Node(
+                          "n1",
+                          true,
+                          "10.0.0.1",
+                          "0.1.0",
+                          8,
+                          new Disk(7L << 30, 1 << 30),
+                          List.of(),
+                          new NodePlace("MEMBER", null, 4, 361L, Map.of(), 0, null, null))),
+                  List.of(
+                      new Log(
+                          "d1",
+                          "n1",
+                          1L,
+                          7L,
+                          7L,
+                          List.of(new Follower("n2", 7L, 0L)),
+                          List.of(new Storage("n1", 317, 0, 0)),
+                          List.of(),
+                          List.of(new Digest("n1", 7L, 0, "2a812ac5a76cf2f6")),
+                          List.of(),
+                          new LogPlace(List.of("n1", "n2", "n3"), List.of(), null, null)))));
+
+  public static final Operation<GetNodeChange, NodeChangeView> GET_NODE_CHANGE =
+      ofNode("membership", GetNodeChange.class, NodeChangeView.class)
+          .get(NODE)
+          .example(new GetNodeChange("n2"), running(Membership.DRAINING));
+
+  public static final Operation<AdmitNode, NodeChangeView> ADMIT_NODE =
+      ofNode("admit", AdmitNode.class, NodeChangeView.class)
+          .post(NODE + "/admit")
+          .changes()
+          .example(new AdmitNode("n4"), done("n4", Membership.ADMITTED, null));
+
+  public static final Operation<DrainNode, NodeChangeView> DRAIN_NODE =
+      ofNode("drain", DrainNode.class, NodeChangeView.class)
+          .post(NODE + "/drain")
+          .changes()
+          .example(new DrainNode("n2"), running(Membership.DRAINING));
+
+  public static final Operation<UndrainNode, NodeChangeView> UNDRAIN_NODE =
+      ofNode("undrain", UndrainNode.class, NodeChangeView.class)
+          .post(NODE + "/undrain")
+          .changes()
+          .example(new UndrainNode("n2"), done("n2", Membership.MEMBER, NOTHING_LEFT));
+
+  public static final Operation<RemoveNode, NodeChangeView> REMOVE_NODE =
+      ofNode("remove", RemoveNode.class, NodeChangeView.class)
+          .post(NODE + "/remove")
+          .changes()
+          .example(new RemoveNode("n2"), running(Membership.LEAVING));
+
+  public static final Operation<ReplaceNode, ReplacementView> REPLACE_NODE =
+      ofNode("replace", ReplaceNode.class, ReplacementView.class)
+          .post(NODE + "/replace")
+          .changes()
+          .example(new ReplaceNode("n2"), REPLACED);
+
+  public static final Operation<GetReplacement, ReplacementView> GET_REPLACEMENT =
+      ofNode("replacement", GetReplacement.class, ReplacementView.class)
+          .get(NODE + "/replace")
+          .example(new GetReplacement("n2"), REPLACED);
+
+  private static <Q extends Record, A extends Record> Operation<Q, A> ofNode(
+      String action, Class<Q> question, Class<A> answer) {
+    return Operation.of(CLUSTER, action, question, answer)
+        .needs("admin:*", asked -> Need.of(Need.NO_NAME, ADMIN));
+  }
+
+  private static NodeChangeView running(Membership membership) {
+    return new NodeChangeView(
+        "n2",
+        NodeChangeView.State.RUNNING,
+        membership,
+        Map.of("d0", "waiting"),
+        new Estimate(1 << 20, null),
+        null);
+  }
+
+  private static NodeChangeView done(String node, Membership membership, Estimate estimate) {
+    return new NodeChangeView(
+        node, NodeChangeView.State.DONE, membership, Map.of(), estimate, null);
+  }
+
   // ---- All
 
   private static final List<Operation<?, ?>> ALL =
@@ -260,7 +381,15 @@ public final class Operations {
           RESUME_GROUP,
           PLAN_GROUP,
           DELETE_GROUP,
-          LIST_REBALANCES);
+          LIST_REBALANCES,
+          DESCRIBE_CLUSTER,
+          GET_NODE_CHANGE,
+          ADMIT_NODE,
+          DRAIN_NODE,
+          UNDRAIN_NODE,
+          REMOVE_NODE,
+          REPLACE_NODE,
+          GET_REPLACEMENT);
 
   public static List<Operation<?, ?>> all() {
     return ALL;

@@ -90,7 +90,17 @@ public final class RecordJson<T extends Record> {
       RecordJson<?> inner = of(component.getType().asSubclass(Record.class));
       fields.addAll(inner.fields);
       types.putAll(inner.types);
-      return new Form(inner::writeTo, (json, strict) -> inner.read(json));
+      boolean perhaps = mayBeNull(component);
+      return new Form(
+          (json, value) -> {
+            if (!perhaps || value != null) {
+              inner.writeTo(json, value);
+            }
+          },
+          (json, strict) ->
+              perhaps && inner.fields.stream().noneMatch(json::containsKey)
+                  ? null
+                  : inner.read(json));
     }
     String name = component.getName();
     fields.add(name);

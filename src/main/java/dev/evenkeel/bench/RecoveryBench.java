@@ -1,5 +1,9 @@
 package dev.evenkeel.bench;
 
+import dev.evenkeel.api.GetReplacement;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.ReplaceNode;
+import dev.evenkeel.api.ReplacementView;
 import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.DataDirectory;
 import dev.evenkeel.cli.ExitStatus;
@@ -207,12 +211,15 @@ final class RecoveryBench extends Benchmark {
   private static void replace(HttpApi api) throws InterruptedException {
     long started = System.nanoTime() + TimeUnit.SECONDS.toNanos(RETURN_SECONDS_MAX);
     long until = System.nanoTime() + TimeUnit.MINUTES.toNanos(COPY_MINUTES_MAX);
-    String path = "/api/cluster/nodes/" + WIPED + "/replace";
-    JsonObject answer = null;
-    while (answer == null || "RUNNING".equals(answer.getString("state"))) {
+    ReplacementView answer = null;
+    while (answer == null || answer.state() == ReplacementView.State.RUNNING) {
       TimeUnit.MILLISECONDS.sleep(LOOK_EVERY_MILLIS);
       try {
-        answer = answer == null ? api.call("POST", path, null) : api.get(path);
+        Object json =
+            answer == null
+                ? api.ask(Operations.REPLACE_NODE, new ReplaceNode(WIPED))
+                : api.ask(Operations.GET_REPLACEMENT, new GetReplacement(WIPED));
+        answer = Operations.GET_REPLACEMENT.readAnswer(json);
       } catch (CommandFailure e) {
         // The empty node does not wait yet.
         if (answer != null || System.nanoTime() > started) {
@@ -224,7 +231,7 @@ final class RecoveryBench extends Benchmark {
             "node " + WIPED + " was not replaced within " + COPY_MINUTES_MAX + " min");
       }
     }
-    if (!"DONE".equals(answer.getString("state"))) {
+    if (answer.state() != ReplacementView.State.DONE) {
       throw CommandFailure.failed("the replacement of node " + WIPED + " failed: " + answer);
     }
   }

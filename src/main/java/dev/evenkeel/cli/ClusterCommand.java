@@ -1,14 +1,34 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.api.AdmitNode;
+import dev.evenkeel.api.ClusterStatusView;
+import dev.evenkeel.api.ClusterStatusView.Diverged;
+import dev.evenkeel.api.ClusterStatusView.Follower;
+import dev.evenkeel.api.ClusterStatusView.Ineligible;
+import dev.evenkeel.api.ClusterStatusView.Log;
+import dev.evenkeel.api.ClusterStatusView.Node;
+import dev.evenkeel.api.ClusterStatusView.NodePlace;
+import dev.evenkeel.api.ClusterStatusView.Storage;
+import dev.evenkeel.api.ClusterStatusView.Unanswered;
+import dev.evenkeel.api.DescribeCluster;
+import dev.evenkeel.api.DrainNode;
+import dev.evenkeel.api.GetNodeChange;
+import dev.evenkeel.api.GetReplacement;
+import dev.evenkeel.api.NodeChangeView;
+import dev.evenkeel.api.Operation;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.RemoveNode;
+import dev.evenkeel.api.ReplaceNode;
+import dev.evenkeel.api.ReplacementView;
+import dev.evenkeel.api.UndrainNode;
 import dev.evenkeel.protocol.Durations;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
@@ -42,35 +62,57 @@ final class ClusterCommand extends CommandGroup {
       description = "Shows the nodes, the leader of each log, and how far its followers are.",
       footer = {"", "Example:", "  evenkeel cluster status"})
   int status(@Mixin ApiOptions options) {
-    return options.get("/api/cluster", ClusterCommand::statusText);
+    return options.ask(
+        Operations.DESCRIBE_CLUSTER, new DescribeCluster(), ClusterCommand::statusText);
   }
 
-  static String statusText(JsonObject cluster) {
+  static String statusText(ClusterStatusView cluster) {
     Table nodes =
-        Table.of(
-            "NODE node, ALIVE alive, HOST host, ZONE zone, STATE membership, VOTES votes, MIB mib,"
-                + " VERSION version, READS LEVEL featureLevel",
-            cluster.getJsonArray("nodes"),
-            node -> node.put("mib", mib(node.getLong("bytes"))));
-    Table logs =
-        Table.of(
-            "LOG group, LEADER leader, TERM term, COMMITTED commitIndex, APPLIED appliedIndex,"
-                + " BEHIND behind",
-            cluster.getJsonArray("logs"),
-            log -> log.put("behind", behind(log.getJsonArray("followers", new JsonArray()))));
+        new Table(
+            "NODE", "ALIVE", "HOST", "ZONE", "STATE", "VOTES", "MIB", "VERSION", "READS LEVEL");
+    for (Node each : cluster.nodes()) {
+      NodePlace place = place(each);
+      nodes.row(
+          each.node(),
+          each.alive(),
+          each.host(),
+          place.zone(),
+          place.membership(),
+          place.votes(),
+          mib(place.bytes()),
+          each.version(),
+          each.featureLevel());
+    }
+    Table logs = new Table("LOG", "LEADER", "TERM", "COMMITTED", "APPLIED", "BEHIND");
+    for (Log each : cluster.logs()) {
+      logs.row(
+          each.group(),
+          each.leader(),
+          each.term(),
+          each.commitIndex(),
+          each.appliedIndex(),
+          behind(each.followers()));
+    }
     return "cluster     %s\ndispatcher  %s\nlevel       %s\n\n%s%s%s%s\n%s%s%s%s"
         .formatted(
-            cluster.getString("cluster"),
-            cluster.getString("dispatcher", "none"),
-            cluster.getInteger("featureLevel") == null ? "?" : cluster.getInteger("featureLevel"),
+            cluster.cluster(),
+            cluster.dispatcher() == null ? "none" : cluster.dispatcher(),
+            cluster.featureLevel() == null ? "?" : cluster.featureLevel(),
             nodes.text(),
-            moving(cluster.getJsonArray("nodes")),
-            unanswered(cluster.getJsonArray("nodes")),
-            fragile(cluster.getJsonArray("nodes")),
+            moving(cluster.nodes()),
+            unanswered(cluster.nodes()),
+            fragile(cluster.nodes()),
             logs.text(),
-            ineligible(cluster.getJsonArray("logs")),
-            diverged(cluster.getJsonArray("logs")),
-            lost(cluster.getJsonArray("logs")));
+            ineligible(cluster.logs()),
+            diverged(cluster.logs()),
+            lost(cluster.logs()));
+  }
+
+  /** Where a node is in the cluster; if nobody can tell, all of it is unknown. */
+  private static NodePlace place(Node node) {
+    return node.place() != null
+        ? node.place()
+        : new NodePlace(null, null, null, null, null, 0, null, null);
   }
 
   private static Long mib(Long bytes) {
@@ -78,65 +120,51 @@ final class ClusterCommand extends CommandGroup {
   }
 
   /** One line for each node that gets copies or gives them away; empty if there is none. */
-  private static String moving(JsonArray nodes) {
+  private static String moving(List<Node> nodes) {
     StringBuilder lines = new StringBuilder();
-    for (Object each : nodes) {
-      JsonObject node = (JsonObject) each;
-      JsonObject left = node.getJsonObject("moving", new JsonObject());
-      if (!left.isEmpty()) {
-        lines.append("\n").append(node.getString("node")).append(' ');
-        lines.append(gives(node) ? "gives away " : "gets ").append(left(node, left)).append('\n');
-      } else if (node.getString("message") != null) {
-        lines.append("\n").append(node.getString("node")).append(": ");
-        lines.append(node.getString("message")).append('\n');
+    for (Node each : nodes) {
+      NodePlace place = place(each);
+      if (place.moving() != null && !place.moving().isEmpty()) {
+        boolean gives = Set.of("DRAINING", "LEAVING").contains(String.valueOf(place.membership()));
+        lines.append("\n").append(each.node()).append(gives ? " gives away " : " gets ");
+        lines.append(left(place.moving(), place.bytesLeft(), place.secondsLeft())).append('\n');
+      } else if (place.message() != null) {
+        lines.append("\n").append(each.node()).append(": ");
+        lines.append(place.message()).append('\n');
       }
     }
     return lines.toString();
   }
 
-  private static boolean gives(JsonObject node) {
-    return List.of("DRAINING", "LEAVING").contains(node.getString("membership", ""));
-  }
-
   /** What is left to be copied, and how long that takes. */
-  private static String left(JsonObject node, JsonObject groups) {
-    Long seconds = node.getLong("secondsLeft");
+  private static String left(Map<String, String> groups, long bytes, Long seconds) {
     String all =
-        groups.getMap().entrySet().stream()
+        groups.entrySet().stream()
             .map(each -> each.getKey() + " (" + each.getValue() + ")")
             .collect(Collectors.joining(", "));
     return "%s, %s MiB left%s"
         .formatted(
-            all,
-            mib(node.getLong("bytesLeft", 0L)),
-            seconds == null ? "" : ", about " + Durations.format(seconds * 1_000));
+            all, mib(bytes), seconds == null ? "" : ", about " + Durations.format(seconds * 1_000));
   }
 
   /** One line for each pair of nodes of which one does not answer the other. */
-  private static String unanswered(JsonArray nodes) {
+  private static String unanswered(List<Node> nodes) {
     StringBuilder lines = new StringBuilder();
-    for (Object each : nodes) {
-      JsonObject node = (JsonObject) each;
-      JsonArray silentOnes = node.getJsonArray("unanswered");
-      for (Object silent : silentOnes == null ? new JsonArray() : silentOnes) {
-        lines.append(
-            "\n%s has had no answer from %s for %s\n"
-                .formatted(
-                    node.getString("node"),
-                    ((JsonObject) silent).getString("node"),
-                    Durations.format(((JsonObject) silent).getLong("millis"))));
+    for (Node each : nodes) {
+      if (each.unanswered() != null) {
+        for (Unanswered silent : each.unanswered()) {
+          lines.append(
+              "\n%s has had no answer from %s for %s\n"
+                  .formatted(each.node(), silent.node(), Durations.format(silent.millis())));
+        }
       }
     }
     return lines.toString();
   }
 
   /** Says that a cluster of two nodes does not survive the loss of one. */
-  private static String fragile(JsonArray nodes) {
-    long members =
-        nodes.stream()
-            .map(each -> ((JsonObject) each).getString("membership"))
-            .filter("MEMBER"::equals)
-            .count();
+  private static String fragile(List<Node> nodes) {
+    long members = nodes.stream().filter(each -> "MEMBER".equals(place(each).membership())).count();
     return members == 2
         ? "\nTwo nodes keep the data: one failure still stops the cluster. Add a third node with"
             + " 'evenkeel serve --join'.\n"
@@ -144,56 +172,52 @@ final class ClusterCommand extends CommandGroup {
   }
 
   /** One line for each log group and pair of nodes whose states differ; empty if there is none. */
-  private static String diverged(JsonArray logs) {
+  private static String diverged(List<Log> logs) {
     Set<String> lines = new TreeSet<>();
-    for (Object each : logs) {
-      JsonObject log = (JsonObject) each;
-      for (Object found : log.getJsonArray("diverged", new JsonArray())) {
-        String node = ((JsonObject) found).getString("node");
-        String other = ((JsonObject) found).getString("from");
-        boolean sorted = node.compareTo(other) < 0;
+    for (Log log : logs) {
+      for (Diverged each : log.diverged()) {
+        boolean sorted = each.node().compareTo(each.from()) < 0;
         lines.add(
             "%s have different states of %s %s: replace the node that differs from all others"
                 .formatted(
-                    sorted ? node + " and " + other : other + " and " + node,
-                    log.getString("group"),
-                    ((JsonObject) found).getString("detail")));
+                    sorted
+                        ? each.node() + " and " + each.from()
+                        : each.from() + " and " + each.node(),
+                    log.group(),
+                    each.detail()));
       }
     }
     return lines.isEmpty() ? "" : '\n' + String.join("\n", lines) + '\n';
   }
 
   /** One line for each log group with lost messages; empty if there is none. */
-  private static String lost(JsonArray logs) {
+  private static String lost(List<Log> logs) {
     StringBuilder lines = new StringBuilder();
-    for (Object each : logs) {
-      JsonObject log = (JsonObject) each;
+    for (Log log : logs) {
       // Nodes know of them from reading, so not all of them know the same.
       long messages = 0;
       Set<String> nodes = new TreeSet<>();
-      for (Object found : log.getJsonArray("storage", new JsonArray())) {
-        long known = ((JsonObject) found).getLong("lostMessages", 0L);
-        messages = Math.max(messages, known);
-        if (known > 0) {
-          nodes.add(((JsonObject) found).getString("node"));
+      for (Storage each : log.storage()) {
+        messages = Math.max(messages, each.lostMessages());
+        if (each.lostMessages() > 0) {
+          nodes.add(each.node());
         }
       }
       if (messages > 0) {
         lines.append(
             "\nlost messages of %s: %s. Every copy of them is damaged; the log of %s names them\n"
-                .formatted(log.getString("group"), messages, String.join(" or ", nodes)));
+                .formatted(log.group(), messages, String.join(" or ", nodes)));
       }
     }
     return lines.toString();
   }
 
   /** One line for each node that should not lead, with the reason; empty if there is none. */
-  private static String ineligible(JsonArray logs) {
-    Map<JsonObject, String> groups = new LinkedHashMap<>();
-    for (Object each : logs) {
-      JsonObject log = (JsonObject) each;
-      for (Object found : log.getJsonArray("ineligible", new JsonArray())) {
-        groups.merge((JsonObject) found, log.getString("group"), (all, one) -> all + ", " + one);
+  private static String ineligible(List<Log> logs) {
+    Map<Ineligible, String> groups = new LinkedHashMap<>();
+    for (Log log : logs) {
+      for (Ineligible each : log.ineligible()) {
+        groups.merge(each, log.group(), (all, one) -> all + ", " + one);
       }
     }
     return groups.entrySet().stream()
@@ -201,24 +225,16 @@ final class ClusterCommand extends CommandGroup {
             each ->
                 "\n%s should not lead %s: %s, %s\n"
                     .formatted(
-                        each.getKey().getString("node"),
+                        each.getKey().node(),
                         each.getValue(),
-                        each.getKey().getString("reason"),
-                        each.getKey().getString("detail")))
+                        each.getKey().reason(),
+                        each.getKey().detail()))
         .collect(Collectors.joining());
   }
 
-  private static String behind(JsonArray followers) {
+  private static String behind(List<Follower> followers) {
     return followers.stream()
-        .map(JsonObject.class::cast)
-        .map(
-            follower ->
-                "%s:%s"
-                    .formatted(
-                        follower.getString("node"),
-                        follower.getLong("lagEntries") == null
-                            ? "?"
-                            : follower.getLong("lagEntries")))
+        .map(each -> each.node() + ":" + (each.lagEntries() == null ? "?" : each.lagEntries()))
         .collect(Collectors.joining(" "));
   }
 
@@ -236,28 +252,29 @@ final class ClusterCommand extends CommandGroup {
       @Parameters(paramLabel = "NODE", description = "Id of the lost node.") String node)
       throws InterruptedException {
     HttpApi api = options.api();
-    String path = "/api/cluster/nodes/" + HttpApi.segment(node) + "/replace";
-    JsonObject answer = api.call("POST", path, null);
+    Object answer = api.ask(Operations.REPLACE_NODE, new ReplaceNode(node));
+    ReplacementView replacement = Operations.REPLACE_NODE.readAnswer(answer);
     String shown = "";
-    while ("RUNNING".equals(answer.getString("state"))) {
-      String now = progress(answer);
+    while (replacement.state() == ReplacementView.State.RUNNING) {
+      String now = progress(replacement);
       if (!now.equals(shown)) {
         spec.commandLine().getErr().println(now);
         spec.commandLine().getErr().flush();
         shown = now;
       }
       Thread.sleep(POLL_MILLIS);
-      answer = api.get(path);
+      answer = api.ask(Operations.GET_REPLACEMENT, new GetReplacement(node));
+      replacement = Operations.GET_REPLACEMENT.readAnswer(answer);
     }
-    if (!"DONE".equals(answer.getString("state")) || !node.equals(answer.getString("node"))) {
-      String message = answer.getString("message");
+    String done = progress(replacement);
+    if (replacement.state() != ReplacementView.State.DONE || !node.equals(replacement.node())) {
+      String message = replacement.progress() == null ? null : replacement.progress().message();
       throw CommandFailure.failed(
           message == null
               ? "the node that led the replacement does so no more: run the command again"
               : message);
     }
-    return options.print(
-        answer, done -> "node " + node + " has been replaced: " + progress(done) + "\n");
+    return options.print(answer, any -> "node " + node + " has been replaced: " + done + "\n");
   }
 
   @Command(
@@ -271,8 +288,9 @@ final class ClusterCommand extends CommandGroup {
   int admit(
       @Mixin ApiOptions options,
       @Parameters(paramLabel = "NODE", description = "Id of the new node.") String node) {
-    return options.print(
-        options.api().call("POST", path(node) + "/admit", null),
+    return options.ask(
+        Operations.ADMIT_NODE,
+        new AdmitNode(node),
         done -> "node " + node + " may join now: start it with --join\n");
   }
 
@@ -288,7 +306,12 @@ final class ClusterCommand extends CommandGroup {
       @Mixin ApiOptions options,
       @Parameters(paramLabel = "NODE", description = "Id of the node.") String node)
       throws InterruptedException {
-    return change(options, node, "drain", "node " + node + " has no data any more");
+    return change(
+        options,
+        node,
+        Operations.DRAIN_NODE,
+        new DrainNode(node),
+        "node " + node + " has no data any more");
   }
 
   @Command(
@@ -300,7 +323,12 @@ final class ClusterCommand extends CommandGroup {
       @Mixin ApiOptions options,
       @Parameters(paramLabel = "NODE", description = "Id of the node.") String node)
       throws InterruptedException {
-    return change(options, node, "undrain", "node " + node + " has its data");
+    return change(
+        options,
+        node,
+        Operations.UNDRAIN_NODE,
+        new UndrainNode(node),
+        "node " + node + " has its data");
   }
 
   @Command(
@@ -315,7 +343,12 @@ final class ClusterCommand extends CommandGroup {
       @Mixin ApiOptions options,
       @Parameters(paramLabel = "NODE", description = "Id of the node.") String node)
       throws InterruptedException {
-    return change(options, node, "remove", "node " + node + " is not in the cluster any more");
+    return change(
+        options,
+        node,
+        Operations.REMOVE_NODE,
+        new RemoveNode(node),
+        "node " + node + " is not in the cluster any more");
   }
 
   @Command(
@@ -372,8 +405,9 @@ final class ClusterCommand extends CommandGroup {
     HttpApi api = options.api();
     String shown = "";
     for (long left = waitMillis; ; left -= POLL_MILLIS) {
-      JsonObject cluster = api.get("/api/cluster");
-      List<String> obstacles = PreStop.obstacles(cluster, node);
+      Object cluster = api.ask(Operations.DESCRIBE_CLUSTER, new DescribeCluster());
+      List<String> obstacles =
+          PreStop.obstacles(Operations.DESCRIBE_CLUSTER.readAnswer(cluster), node);
       if (obstacles.isEmpty()) {
         return options.print(cluster, any -> "node " + node + " can be stopped\n");
       }
@@ -405,21 +439,21 @@ final class ClusterCommand extends CommandGroup {
     }
   }
 
-  private static String path(String node) {
-    return "/api/cluster/nodes/" + HttpApi.segment(node);
-  }
-
   /** Begins a change, and waits for its end. Another node may go on with it meanwhile. */
-  private int change(ApiOptions options, String node, String action, String done)
+  private <Q extends Record> int change(
+      ApiOptions options,
+      String node,
+      Operation<Q, NodeChangeView> operation,
+      Q question,
+      String done)
       throws InterruptedException {
     HttpApi api = options.api();
-    JsonObject answer = api.call("POST", path(node) + "/" + action, null);
+    Object answer = api.ask(operation, question);
+    NodeChangeView change = operation.readAnswer(answer);
     String shown = "";
     int failures = 0;
-    while ("RUNNING".equals(answer.getString("state"))) {
-      JsonObject left = answer.getJsonObject("groups", new JsonObject());
-      String message = answer.getString("message");
-      String now = message == null ? left(answer, left) : message;
+    while (change.state() == NodeChangeView.State.RUNNING) {
+      String now = change.message() == null ? left(change) : change.message();
       if (!now.equals(shown)) {
         spec.commandLine().getErr().println("node " + node + ": " + now);
         spec.commandLine().getErr().flush();
@@ -427,7 +461,8 @@ final class ClusterCommand extends CommandGroup {
       }
       Thread.sleep(POLL_MILLIS);
       try {
-        answer = api.get(path(node));
+        answer = api.ask(Operations.GET_NODE_CHANGE, new GetNodeChange(node));
+        change = Operations.GET_NODE_CHANGE.readAnswer(answer);
         failures = 0;
       } catch (CommandFailure e) {
         // While the leader of meta changes, nobody can tell how far the change is.
@@ -439,10 +474,19 @@ final class ClusterCommand extends CommandGroup {
     return options.print(answer, any -> done + "\n");
   }
 
-  private static String progress(JsonObject answer) {
-    return answer.getJsonObject("groups", new JsonObject()).getMap().entrySet().stream()
-        .sorted(Map.Entry.comparingByKey())
-        .map(each -> each.getKey() + " " + String.valueOf(each.getValue()).toLowerCase(Locale.ROOT))
-        .collect(Collectors.joining(", "));
+  private static String left(NodeChangeView change) {
+    NodeChangeView.Estimate estimate = change.estimate();
+    return estimate == null
+        ? left(change.groups(), 0, null)
+        : left(change.groups(), estimate.bytesLeft(), estimate.secondsLeft());
+  }
+
+  private static String progress(ReplacementView replacement) {
+    return replacement.progress() == null
+        ? ""
+        : new TreeMap<>(replacement.progress().groups())
+            .entrySet().stream()
+                .map(each -> each.getKey() + " " + each.getValue().name().toLowerCase(Locale.ROOT))
+                .collect(Collectors.joining(", "));
   }
 }

@@ -157,7 +157,7 @@ public final class HttpApi {
   }
 
   /** Asks an operation of the API; gives the answer as JSON. */
-  <Q extends Record> Object ask(Operation<Q, ?> operation, Q question) {
+  public <Q extends Record> Object ask(Operation<Q, ?> operation, Q question) {
     JsonObject rest = operation.ask(question);
     rest.remove(Operation.ACTION);
     List.copyOf(rest.fieldNames()).stream()
@@ -167,7 +167,7 @@ public final class HttpApi {
         operation.path(
             parameter -> segment(String.valueOf(rest.remove(operation.field(parameter)))));
     String method = operation.method().name();
-    if (operation.method().hasBody()) {
+    if (operation.hasBody()) {
       return call(method, path, rest);
     }
     String query =

@@ -1,9 +1,12 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.api.ClusterStatusView;
+import dev.evenkeel.api.ClusterStatusView.Follower;
+import dev.evenkeel.api.ClusterStatusView.Log;
+import dev.evenkeel.api.ClusterStatusView.Node;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.internal.session.Credentials;
 import dev.evenkeel.protocol.RefusedException;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -27,23 +30,20 @@ final class PreStop {
   /**
    * Which log groups would lose their majority if the node stopped now: one line for each. A log
    * group with one or two copies always would, and does not count: to wait does not help.
-   *
-   * @param cluster the answer of {@code GET /api/cluster}
    */
-  static List<String> obstacles(JsonObject cluster, String node) {
+  static List<String> obstacles(ClusterStatusView cluster, String node) {
     Set<String> alive = new TreeSet<>();
     Set<String> all = new TreeSet<>();
-    for (Object each : cluster.getJsonArray("nodes")) {
-      JsonObject known = (JsonObject) each;
-      all.add(known.getString("node"));
-      if (Boolean.TRUE.equals(known.getBoolean("alive"))) {
-        alive.add(known.getString("node"));
+    for (Node each : cluster.nodes()) {
+      all.add(each.node());
+      if (Boolean.TRUE.equals(each.alive())) {
+        alive.add(each.node());
       }
     }
     List<String> obstacles = new ArrayList<>();
-    for (Object each : cluster.getJsonArray("logs")) {
-      JsonObject log = (JsonObject) each;
-      Set<String> voters = voters(log, all);
+    for (Log log : cluster.logs()) {
+      boolean known = log.place() != null && log.place().voters() != null;
+      Set<String> voters = known ? new TreeSet<>(log.place().voters()) : all;
       if (voters.contains(node) && voters.size() > 2) {
         Set<String> rest = current(log, voters);
         rest.retainAll(alive);
@@ -53,7 +53,7 @@ final class PreStop {
           obstacles.add(
               "%s needs %s of %s copies, and without %s only %s would be there: %s"
                   .formatted(
-                      log.getString("group"),
+                      log.group(),
                       needed,
                       voters.size(),
                       node,
@@ -65,28 +65,16 @@ final class PreStop {
     return obstacles;
   }
 
-  private static Set<String> voters(JsonObject log, Set<String> all) {
-    JsonArray voters = log.getJsonArray("voters");
-    if (voters == null) {
-      return all;
-    }
-    Set<String> names = new TreeSet<>();
-    voters.forEach(voter -> names.add((String) voter));
-    return names;
-  }
-
   /** Those whose copies are, as far as the leader knows, not far behind. */
-  private static Set<String> current(JsonObject log, Set<String> voters) {
+  private static Set<String> current(Log log, Set<String> voters) {
     Set<String> current = new TreeSet<>();
-    if (log.getString("leader") == null) {
+    if (log.leader() == null) {
       return current;
     }
-    current.add(log.getString("leader"));
-    for (Object each : log.getJsonArray("followers", new JsonArray())) {
-      JsonObject follower = (JsonObject) each;
-      Long behind = follower.getLong("lagEntries");
-      if (behind != null && behind <= LAG_ENTRIES_MAX) {
-        current.add(follower.getString("node"));
+    current.add(log.leader());
+    for (Follower each : log.followers()) {
+      if (each.lagEntries() != null && each.lagEntries() <= LAG_ENTRIES_MAX) {
+        current.add(each.node());
       }
     }
     current.retainAll(voters);

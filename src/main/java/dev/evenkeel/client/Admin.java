@@ -1,21 +1,23 @@
 package dev.evenkeel.client;
 
 import dev.evenkeel.api.ClearQuota;
-import dev.evenkeel.api.DeleteGroup;
+import dev.evenkeel.api.ClusterStatusView;
 import dev.evenkeel.api.DeleteGroup.GroupDeletion;
+import dev.evenkeel.api.DeleteGroup;
+import dev.evenkeel.api.DescribeCluster;
 import dev.evenkeel.api.DescribeGroup;
 import dev.evenkeel.api.GroupView;
-import dev.evenkeel.api.ListGroups;
 import dev.evenkeel.api.ListGroups.GroupSummary;
+import dev.evenkeel.api.ListGroups;
 import dev.evenkeel.api.ListQuotas;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.PauseGroup;
-import dev.evenkeel.api.PlanGroup;
 import dev.evenkeel.api.PlanGroup.GroupPlan;
+import dev.evenkeel.api.PlanGroup;
 import dev.evenkeel.api.QuotaView;
-import dev.evenkeel.api.ResetGroup;
 import dev.evenkeel.api.ResetGroup.OffsetReset;
+import dev.evenkeel.api.ResetGroup;
 import dev.evenkeel.api.ResumeGroup;
 import dev.evenkeel.api.SetQuota;
 import dev.evenkeel.protocol.QuotaKind;
@@ -320,6 +322,8 @@ public interface Admin {
 
   // The cluster
 
-  /** The nodes and log groups, as {@code GET /api/cluster} gives them. */
-  Future<JsonObject> cluster();
+  /** The nodes and log groups. */
+  default Future<ClusterStatusView> cluster() {
+    return ask(Operations.DESCRIBE_CLUSTER, new DescribeCluster());
+  }
 }

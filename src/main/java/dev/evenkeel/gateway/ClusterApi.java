@@ -1,5 +1,8 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.api.ClusterStatusView;
+import dev.evenkeel.api.Operation;
+import dev.evenkeel.api.Operations;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
@@ -30,36 +33,36 @@ final class ClusterApi {
     this.calls = calls;
   }
 
-  Future<Object> answer(JsonObject request) {
-    String action = JsonFields.neededText(request, "action");
-    return switch (action) {
-      case "status" -> {
-        JsonFields.onlyFields(request, List.of("action"));
-        yield calls.view().compose(this::status);
-      }
-      case "replace", "replacement", "drain", "undrain", "remove", "admit", "membership" ->
-          ofNode(request, action);
-      default ->
-          throw JsonFields.invalid(
-              "unknown action '"
-                  + action
-                  + "': use status, membership, admit, drain, undrain, remove, replace or"
-                  + " replacement");
-    };
+  void serve(ApiAnswers answers) {
+    answers.on(Operations.DESCRIBE_CLUSTER, all -> calls.view().compose(this::status));
+    for (Operation<?, ?> each :
+        List.of(
+            Operations.GET_NODE_CHANGE,
+            Operations.ADMIT_NODE,
+            Operations.DRAIN_NODE,
+            Operations.UNDRAIN_NODE,
+            Operations.REMOVE_NODE,
+            Operations.REPLACE_NODE,
+            Operations.GET_REPLACEMENT)) {
+      ofNode(answers, each);
+    }
   }
 
-  /** Asks the leader of meta to change a node, or how far a change is. */
-  private Future<Object> ofNode(JsonObject request, String action) {
-    JsonFields.onlyFields(request, List.of("action", "node"));
-    JsonObject question =
-        new JsonObject().put("action", action).put("node", JsonFields.neededText(request, "node"));
-    return calls
-        .askMetaLeader(
-            Addresses::membership, question, REPLACE_TIMEOUT_MILLIS, !action.equals("replace"))
-        .map(JsonObject::new);
+  /** Asks the leader of meta the same: to change a node, or how far a change is. */
+  private <Q extends Record, A> void ofNode(ApiAnswers answers, Operation<Q, A> operation) {
+    answers.on(
+        operation,
+        asked ->
+            calls
+                .askMetaLeader(
+                    Addresses::membership,
+                    operation.ask(asked),
+                    REPLACE_TIMEOUT_MILLIS,
+                    operation != Operations.REPLACE_NODE)
+                .map(answer -> operation.readAnswer(new JsonObject(answer))));
   }
 
-  private Future<Object> status(ClusterView view) {
+  private Future<ClusterStatusView> status(ClusterView view) {
     return ClusterCalls.ofEachNode(link, ClusterStatus.nodes(view), ClusterApi::answered)
         .compose(
             answers -> {
@@ -68,7 +71,7 @@ final class ClusterApi {
                   .compose(
                       placement ->
                           dispatcher(status.metaLeader())
-                              .<Object>map(dispatcher -> status.json(dispatcher, placement)));
+                              .map(dispatcher -> status.view(dispatcher, placement)));
             });
   }
 

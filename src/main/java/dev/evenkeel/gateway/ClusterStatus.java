@@ -1,9 +1,21 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.api.ClusterStatusView;
+import dev.evenkeel.api.ClusterStatusView.Digest;
+import dev.evenkeel.api.ClusterStatusView.Disk;
+import dev.evenkeel.api.ClusterStatusView.Diverged;
+import dev.evenkeel.api.ClusterStatusView.Follower;
+import dev.evenkeel.api.ClusterStatusView.Ineligible;
+import dev.evenkeel.api.ClusterStatusView.Log;
+import dev.evenkeel.api.ClusterStatusView.LogPlace;
+import dev.evenkeel.api.ClusterStatusView.Node;
+import dev.evenkeel.api.ClusterStatusView.NodePlace;
+import dev.evenkeel.api.ClusterStatusView.Storage;
+import dev.evenkeel.api.ClusterStatusView.Unanswered;
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.protocol.StateDigest;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -51,76 +63,56 @@ final class ClusterStatus {
    * @param dispatcher the node whose dispatcher answers, or null
    * @param placement where the log groups are to be, as the leader of meta says; or null
    */
-  JsonObject json(String dispatcher, JsonObject placement) {
+  ClusterStatusView view(String dispatcher, JsonObject placement) {
     Map<String, JsonObject> placed = by("node", placement, "nodes");
     Map<String, JsonObject> places = by("group", placement, "groups");
-    JsonArray nodes = new JsonArray();
     Set<String> all = nodes(view);
     all.addAll(placed.keySet());
-    for (String node : all) {
-      Answer answer = answers.getOrDefault(node, Answer.SILENT);
-      JsonObject json =
-          new JsonObject()
-              .put("node", node)
-              .put("alive", answer.alive())
-              .put("host", answer.logs() == null ? null : answer.logs().host())
-              .put("version", answer.logs() == null ? null : answer.logs().levels().version())
-              .put("featureLevel", answer.logs() == null ? null : answer.logs().levels().read())
-              .put("disk", answer.logs() == null ? null : disk(answer.logs().disk()))
-              .put("unanswered", answer.logs() == null ? null : unanswered(answer.logs()));
-      nodes.add(placed.containsKey(node) ? placed(json, placed.get(node)) : json);
+    return new ClusterStatusView(
+        view.cluster(),
+        view.node(),
+        dispatcher,
+        featureLevel(),
+        all.stream().map(node -> node(node, place(placed.get(node)))).toList(),
+        groupNames().stream().map(name -> log(name, places.get(name))).toList());
+  }
+
+  private Node node(String node, NodePlace place) {
+    Answer answer = answers.getOrDefault(node, Answer.SILENT);
+    NodeLogs logs = answer.logs();
+    if (logs == null) {
+      return new Node(node, answer.alive(), null, null, null, null, null, place);
     }
-    JsonArray logs = new JsonArray();
-    for (String name : groupNames()) {
-      JsonObject place = places.get(name);
-      logs.add(
-          place == null
-              ? log(name, nodes(view))
-              : log(name, new TreeSet<>(texts(place.getJsonArray("voters"))))
-                  .put("voters", place.getJsonArray("voters"))
-                  .put("listeners", place.getJsonArray("listeners"))
-                  .put("target", place.getJsonArray("target"))
-                  .put("waits", place.getString("waits")));
-    }
-    return new JsonObject()
-        .put("cluster", view.cluster())
-        .put("node", view.node())
-        .put("dispatcher", dispatcher)
-        .put("featureLevel", featureLevel())
-        .put("nodes", nodes)
-        .put("logs", logs);
+    NodeLogs.Disk disk = logs.disk();
+    return new Node(
+        node,
+        answer.alive(),
+        logs.host(),
+        logs.levels().version(),
+        logs.levels().read(),
+        disk == null ? null : new Disk(disk.freeBytes(), disk.freeBytesMin()),
+        unanswered(logs),
+        place);
   }
 
   /** The nodes that do not answer it; null if it does not say. */
-  private static JsonArray unanswered(NodeLogs logs) {
-    if (logs.unanswered() == null) {
-      return null;
-    }
-    JsonArray silent = new JsonArray();
-    logs.unanswered()
-        .forEach(
-            (other, millis) ->
-                silent.add(new JsonObject().put("node", other).put("millis", millis)));
-    return silent;
-  }
-
-  private static JsonObject disk(NodeLogs.Disk disk) {
-    return disk == null
+  private static List<Unanswered> unanswered(NodeLogs logs) {
+    return logs.unanswered() == null
         ? null
-        : new JsonObject()
-            .put("freeBytes", disk.freeBytes())
-            .put("freeBytesMin", disk.freeBytesMin());
+        : logs.unanswered().entrySet().stream()
+            .map(each -> new Unanswered(each.getKey(), each.getValue()))
+            .toList();
   }
 
-  private static JsonObject placed(JsonObject node, JsonObject known) {
-    return node.put("membership", known.getString("membership"))
-        .put("zone", known.getString("zone"))
-        .put("votes", known.getInteger("votes"))
-        .put("bytes", known.getLong("bytes"))
-        .put("moving", known.getJsonObject("groups"))
-        .put("bytesLeft", known.getLong("bytesLeft", 0L))
-        .put("secondsLeft", known.getLong("secondsLeft"))
-        .put("message", known.getString("message"));
+  private static NodePlace place(JsonObject known) {
+    return known == null
+        ? null
+        : RecordJson.of(NodePlace.class)
+            .read(
+                new JsonObject()
+                    .put("bytesLeft", 0)
+                    .mergeIn(known)
+                    .put("moving", known.getValue("groups")));
   }
 
   private static Map<String, JsonObject> by(String key, JsonObject placement, String list) {
@@ -183,58 +175,55 @@ final class ClusterStatus {
     return Boolean.compare(a.leader() != null, b.leader() != null);
   }
 
-  private static List<String> texts(JsonArray array) {
-    return array.stream().map(String.class::cast).toList();
+  private Log log(String name, JsonObject placed) {
+    LogPlace place = placed == null ? null : RecordJson.of(LogPlace.class).read(placed);
+    NodeLogs.Group group = best(reports(name));
+    boolean led = group != null && group.leads();
+    return new Log(
+        name,
+        group == null ? null : group.leader(),
+        group == null ? null : (Long) group.term(),
+        led ? known(group.commitIndex()) : null,
+        led ? known(group.appliedIndex()) : null,
+        followers(group, place == null ? nodes(view) : new TreeSet<>(place.voters())),
+        storage(name),
+        // The nodes that should not lead the group, according to themselves.
+        lines(name, NodeLogs.Condition::ineligible, Ineligible::new),
+        digests(name),
+        // The nodes whose states differ, as each node has found.
+        lines(name, NodeLogs.Condition::differs, Diverged::new),
+        place);
   }
 
   /**
-   * @param voters the nodes that vote
+   * @param group null: nobody knows it
    */
-  private JsonObject log(String name, Set<String> voters) {
-    NodeLogs.Group group = best(reports(name));
-    boolean led = group != null && group.leads();
-    JsonArray followers = new JsonArray();
+  private static List<Follower> followers(NodeLogs.Group group, Set<String> voters) {
+    List<Follower> followers = new ArrayList<>();
     for (String node : voters) {
       if (group != null && node.equals(group.leader())) {
         continue;
       }
-      Long match = led ? known(group.matchIndex().get(node)) : null;
+      Long match = group != null && group.leads() ? known(group.matchIndex().get(node)) : null;
       Long behind =
           match == null || group.commitIndex() < 0
               ? null
               : (Long) Math.max(0, group.commitIndex() - match);
-      followers.add(
-          new JsonObject().put("node", node).put("matchIndex", match).put("lagEntries", behind));
+      followers.add(new Follower(node, match, behind));
     }
-    return new JsonObject()
-        .put("group", name)
-        .put("leader", group == null ? null : group.leader())
-        .put("term", group == null ? null : (Long) group.term())
-        .put("commitIndex", led ? known(group.commitIndex()) : null)
-        .put("appliedIndex", led ? known(group.appliedIndex()) : null)
-        .put("followers", followers)
-        .put("storage", storage(name))
-        // The nodes that should not lead the group, according to themselves.
-        .put("ineligible", lines(name, "reason", NodeLogs.Condition::ineligible))
-        .put("digests", digests(name))
-        // The nodes whose states differ, as each node has found.
-        .put("diverged", lines(name, "from", NodeLogs.Condition::differs));
+    return followers;
   }
 
   /** What each node stores; nodes that do not know it are missing. */
-  private JsonArray storage(String name) {
-    JsonArray storage = new JsonArray();
+  private List<Storage> storage(String name) {
+    List<Storage> storage = new ArrayList<>();
     each(
         name,
         (node, group) -> {
           NodeLogs.Bodies bodies = group.condition().bodies();
           if (bodies != null) {
             storage.add(
-                new JsonObject()
-                    .put("node", node)
-                    .put("liveBytes", bodies.liveBytes())
-                    .put("deadBytes", bodies.deadBytes())
-                    .put("lostMessages", bodies.lostMessages()));
+                new Storage(node, bodies.liveBytes(), bodies.deadBytes(), bodies.lostMessages()));
           }
         });
     return storage;
@@ -252,42 +241,36 @@ final class ClusterStatus {
     }
   }
 
-  /**
-   * One object for each entry of a map in the conditions of the nodes.
-   *
-   * @param key name of the field with the key of the entry
-   */
-  private JsonArray lines(
-      String name, String key, Function<NodeLogs.Condition, Map<String, String>> of) {
-    JsonArray lines = new JsonArray();
+  private interface Line<T> {
+    T of(String node, String what, String detail);
+  }
+
+  /** One line for each entry of a map in the conditions of the nodes. */
+  private <T> List<T> lines(
+      String name, Function<NodeLogs.Condition, Map<String, String>> of, Line<T> line) {
+    List<T> lines = new ArrayList<>();
     each(
         name,
         (node, group) ->
             of.apply(group.condition())
-                .forEach(
-                    (what, detail) ->
-                        lines.add(
-                            new JsonObject()
-                                .put("node", node)
-                                .put(key, what)
-                                .put("detail", detail))));
+                .forEach((what, detail) -> lines.add(line.of(node, what, detail))));
     return lines;
   }
 
   /** The digests of all nodes. Nodes with the same applied index must have the same digest. */
-  private JsonArray digests(String name) {
-    JsonArray digests = new JsonArray();
+  private List<Digest> digests(String name) {
+    List<Digest> digests = new ArrayList<>();
     each(
         name,
         (node, group) -> {
           StateDigest digest = group.condition().digest();
           if (digest != null) {
             digests.add(
-                new JsonObject()
-                    .put("node", node)
-                    .put("appliedIndex", known(digest.appliedIndex()))
-                    .put("since", digest.since())
-                    .put("digest", String.format("%016x", digest.sum())));
+                new Digest(
+                    node,
+                    known(digest.appliedIndex()),
+                    digest.since(),
+                    String.format("%016x", digest.sum())));
           }
         });
     return digests;

@@ -169,6 +169,7 @@ public final class GatewayVerticle extends VerticleBase {
     new QuotasApi(calls).serve(answers);
     GroupsApi groups = new GroupsApi(calls);
     groups.serve(answers);
+    new ClusterApi(link, calls).serve(answers);
     vertx.setPeriodic(IDLE_CHECK_MILLIS, timer -> producers.closeIdle(System.currentTimeMillis()));
     return Future.all(
         List.of(
@@ -185,7 +186,7 @@ public final class GatewayVerticle extends VerticleBase {
                             == null
                         ? groups.answer(question)
                         : answers.answer(Addresses.API_GROUPS, question)),
-            serve(Addresses.API_CLUSTER, new ClusterApi(link, calls)::answer),
+            serve(Addresses.API_CLUSTER, answers),
             serve(Addresses.API_QUOTAS, answers),
             serveMessages(
                 Addresses.API_SESSIONS,

@@ -32,7 +32,7 @@ final class Errors {
       found.put(each, NAMES.get(each));
     }
     found.put(421, "Misdirected");
-    if (operation.method().hasBody()) {
+    if (operation.hasBody()) {
       for (int each : new int[] {408, 413, 415}) {
         found.put(each, NAMES.get(each));
       }

@@ -78,13 +78,13 @@ public final class OpenApiDocument {
     }
     List<String> ofPath = of.parameters().stream().map(of::field).toList();
     ofPath.forEach(properties::remove);
-    if (!of.method().hasBody()) {
+    if (!of.hasBody()) {
       properties.fieldNames().forEach(each -> parameters.add(parameter("query", each, schema)));
     }
     if (!parameters.isEmpty()) {
       json.put("parameters", parameters);
     }
-    if (of.method().hasBody() && !properties.isEmpty()) {
+    if (of.hasBody()) {
       json.put("requestBody", body(of, schema, ofPath));
     }
     return json.put("responses", responses(of));

@@ -14,7 +14,10 @@ import com.github.victools.jsonschema.generator.SchemaVersion;
 import dev.evenkeel.api.Body;
 import dev.evenkeel.api.Bounds;
 import dev.evenkeel.api.Default;
+import dev.evenkeel.api.Inline;
 import dev.evenkeel.api.LeftOut;
+import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.api.Words;
 import dev.evenkeel.protocol.Worded;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -33,6 +36,8 @@ import org.jspecify.annotations.Nullable;
  * with a name; one inside another record is a part of that.
  */
 final class Schemas {
+  private static final String INLINE = "x-inline";
+
   private final SchemaGenerator generator;
   private final Map<String, JsonObject> named = new TreeMap<>();
 
@@ -58,6 +63,13 @@ final class Schemas {
         .withDescriptionResolver(
             field -> Docs.of(field.getDeclaringType().getErasedType(), field.getDeclaredName()))
         .withDefaultResolver(field -> asked ? usual(field) : null)
+        .withEnumResolver(Schemas::words)
+        .withInstanceAttributeOverride(
+            (node, field, context) -> {
+              if (has(field, Inline.class)) {
+                node.put(INLINE, isNullable(field) ? "perhaps" : "always");
+              }
+            })
         .withNumberInclusiveMinimumResolver(field -> bound(field, Bounds::min))
         .withNumberInclusiveMaximumResolver(field -> bound(field, Bounds::max));
     config
@@ -88,6 +100,7 @@ final class Schemas {
     try {
       JsonObject schema = new JsonObject(generator.generateSchema(type).toString());
       simplify(schema);
+      inline(schema);
       return schema;
     } finally {
       root = outer;
@@ -115,6 +128,36 @@ final class Schemas {
       if (values != null && property.containsKey(bound)) {
         values.put(bound, property.remove(bound));
       }
+    }
+  }
+
+  /** Puts the properties of inline records in the places of those records. */
+  private static void inline(JsonObject schema) {
+    JsonObject properties = schema.getJsonObject("properties");
+    if (properties != null) {
+      JsonObject flat = new JsonObject();
+      JsonArray required = schema.getJsonArray("required", new JsonArray());
+      for (String name : properties.fieldNames()) {
+        JsonObject each = properties.getJsonObject(name);
+        inline(each);
+        Object how = each.remove(INLINE);
+        if (how == null) {
+          flat.put(name, each);
+          continue;
+        }
+        flat.mergeIn(each.getJsonObject("properties"));
+        required.remove(name);
+        if (how.equals("always")) {
+          required.addAll(each.getJsonArray("required", new JsonArray()));
+        }
+      }
+      schema.put("properties", flat);
+      if (required.isEmpty()) {
+        schema.remove("required");
+      }
+    }
+    if (schema.getValue("items") instanceof JsonObject items) {
+      inline(items);
     }
   }
 
@@ -187,14 +230,18 @@ final class Schemas {
   }
 
   private static Object usual(FieldScope field) {
-    Default usual = component(field).getAnnotation(Default.class);
-    Class<?> type = field.getType().getErasedType();
-    if (usual == null) {
-      return null;
-    }
-    return type == boolean.class
-        ? (Object) Boolean.valueOf(usual.value())
-        : type == String.class ? usual.value() : (Object) Long.valueOf(usual.value());
+    RecordComponent component = component(field);
+    Default usual = component.getAnnotation(Default.class);
+    return usual == null
+        ? null
+        : RecordJson.of(component.getDeclaringRecord().asSubclass(Record.class))
+            .ofText("default", component.getName(), usual.value());
+  }
+
+  private static List<String> words(FieldScope field) {
+    Words words =
+        field.isFakeContainerItemScope() ? null : component(field).getAnnotation(Words.class);
+    return words == null ? null : List.of(words.value());
   }
 
   private static BigDecimal bound(FieldScope field, ToLongFunction<Bounds> of) {

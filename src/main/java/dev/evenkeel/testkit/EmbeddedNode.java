@@ -1,6 +1,7 @@
 package dev.evenkeel.testkit;
 
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.api.ClusterStatusView;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.cli.ConfigReader;
 import dev.evenkeel.cli.DataDirectory;
@@ -18,7 +19,6 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.BindException;
@@ -269,8 +269,8 @@ public final class EmbeddedNode implements AutoCloseable {
     return LocalObjects.get(vertx, MemberExpiry.class);
   }
 
-  /** What the node says of itself, as {@code GET /api/cluster} does. */
-  public JsonObject status() {
+  /** What the node says of itself. */
+  public ClusterStatusView status() {
     return Waits.get(admin().cluster(), PATIENCE);
   }
 

@@ -2,6 +2,8 @@ package dev.evenkeel.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.api.ClusterStatusView;
+import dev.evenkeel.api.RecordJson;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import org.junit.jupiter.api.Test;
@@ -14,7 +16,7 @@ class ClusterStatusTextTest {
             .put("group", "d0")
             .put("leader", "n1")
             .put("storage", new JsonArray(storage));
-    return ClusterCommand.statusText(
+    return text(
         new JsonObject()
             .put("cluster", "c")
             .put("dispatcher", "n1")
@@ -23,12 +25,18 @@ class ClusterStatusTextTest {
             .put("logs", new JsonArray().add(meta).add(d0)));
   }
 
+  private static String text(JsonObject cluster) {
+    return ClusterCommand.statusText(RecordJson.of(ClusterStatusView.class).read(cluster));
+  }
+
+  private static String stored(String node, long lostMessages) {
+    return "{\"node\":\"%s\",\"liveBytes\":7,\"deadBytes\":0,\"lostMessages\":%s}"
+        .formatted(node, lostMessages);
+  }
+
   @Test
   void lostMessagesAreNamedWithTheNodesThatKnowThem() {
-    assertThat(
-            text(
-                "[{\"node\":\"n1\",\"lostMessages\":2},{\"node\":\"n2\",\"lostMessages\":0},"
-                    + "{\"node\":\"n3\",\"lostMessages\":5}]"))
+    assertThat(text("[" + stored("n1", 2) + "," + stored("n2", 0) + "," + stored("n3", 5) + "]"))
         .endsWith(
             "\n\nlost messages of d0: 5."
                 + " Every copy of them is damaged; the log of n1 or n3 names them\n");
@@ -40,7 +48,7 @@ class ClusterStatusTextTest {
         new JsonObject("{\"node\":\"n1\",\"unanswered\":[{\"node\":\"n3\",\"millis\":15000}]}");
     JsonObject n2 = new JsonObject("{\"node\":\"n2\",\"unanswered\":null}");
     assertThat(
-            ClusterCommand.statusText(
+            text(
                 new JsonObject()
                     .put("nodes", new JsonArray().add(n1).add(n2))
                     .put("logs", new JsonArray())))
@@ -50,9 +58,6 @@ class ClusterStatusTextTest {
 
   @Test
   void withoutLostMessagesNothingIsSaid() {
-    assertThat(text("[{\"node\":\"n1\",\"lostMessages\":0}]"))
-        .doesNotContain("lost")
-        .isEqualTo(text("[{\"node\":\"n1\",\"liveBytes\":7}]"))
-        .isEqualTo(text("[]"));
+    assertThat(text("[" + stored("n1", 0) + "]")).doesNotContain("lost").isEqualTo(text("[]"));
   }
 }

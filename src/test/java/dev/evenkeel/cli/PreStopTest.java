@@ -3,6 +3,8 @@ package dev.evenkeel.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.evenkeel.api.ClusterStatusView;
+import dev.evenkeel.api.RecordJson;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -87,19 +89,23 @@ class PreStopTest {
     return new JsonObject().put("nodes", nodes).put("logs", new JsonArray(List.of(logs)));
   }
 
+  private static List<String> obstacles(JsonObject cluster, String node) {
+    return PreStop.obstacles(RecordJson.of(ClusterStatusView.class).read(cluster), node);
+  }
+
   @Test
   void aMajorityOfCopiesMustBeLeft() {
-    assertThat(PreStop.obstacles(cluster(true, log("d0", 0L)), "n3")).isEmpty();
-    assertThat(PreStop.obstacles(cluster(false, log("d0", 0L)), "n3"))
+    assertThat(obstacles(cluster(true, log("d0", 0L)), "n3")).isEmpty();
+    assertThat(obstacles(cluster(false, log("d0", 0L)), "n3"))
         .containsExactly("d0 needs 2 of 3 copies, and without n3 only 1 would be there: n1");
-    assertThat(PreStop.obstacles(cluster(true, log("d0", 10_001L)), "n1"))
+    assertThat(obstacles(cluster(true, log("d0", 10_001L)), "n1"))
         .containsExactly("d0 needs 2 of 3 copies, and without n1 only 1 would be there: n3");
-    assertThat(PreStop.obstacles(cluster(true, log("d0", null)), "n3")).hasSize(1);
-    assertThat(PreStop.obstacles(cluster(false, log("d0", 0L)), "n4")).as("no voter").isEmpty();
-    assertThat(PreStop.obstacles(cluster(false, log("d0", 0L, "n1", "n3")), "n3"))
+    assertThat(obstacles(cluster(true, log("d0", null)), "n3")).hasSize(1);
+    assertThat(obstacles(cluster(false, log("d0", 0L)), "n4")).as("no voter").isEmpty();
+    assertThat(obstacles(cluster(false, log("d0", 0L, "n1", "n3")), "n3"))
         .as("two copies: waiting does not help")
         .isEmpty();
-    assertThat(PreStop.obstacles(cluster(true, log("d0", 0L).putNull("leader")), "n3"))
+    assertThat(obstacles(cluster(true, log("d0", 0L).putNull("leader")), "n3"))
         .containsExactly("d0 needs 2 of 3 copies, and without n3 only 0 would be there: none");
   }
 

@@ -190,7 +190,7 @@ class DailyApiIT extends OneNode {
       plan.owners().forEach((name, shards) -> shards.forEach(each -> planned.put(each, name)));
       Awaitility.await().until(() -> ownersOf(admin, "planned").equals(planned));
       assertThat(await(admin.plan(PlanGroup.of("planned"))).moves()).isEmpty();
-      String self = await(admin.cluster()).getString("node");
+      String self = await(admin.cluster()).node();
       assertThat(node.admin("group", "plan", "planned", "--kill", self).out())
           .as("they run elsewhere")
           .contains("no shard moves");
@@ -253,7 +253,7 @@ class DailyApiIT extends OneNode {
       assertThat(await(admin.group("managed")).lag()).isEqualTo(3);
 
       assertThat(await(admin.reshard("managed", 6)).shards()).isEqualTo(6);
-      assertThat(await(admin.cluster()).getJsonArray("nodes")).hasSize(1);
+      assertThat(await(admin.cluster()).nodes()).hasSize(1);
       assertThat(await(admin.deleteGroup("managed", true)).dryRun()).isTrue();
       await(admin.deleteGroup("managed", false));
       refused(admin.group("managed"), Refusal.UNKNOWN_GROUP);

@@ -2,6 +2,8 @@ package dev.evenkeel.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.api.ClusterStatusView;
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.protocol.StateDigest;
@@ -107,7 +109,7 @@ class ClusterStatusTest {
                 "n3",
                 ClusterStatus.Answer.GONE));
     assertThat(status.metaLeader()).isEqualTo("n1");
-    JsonObject json = status.json(null, null);
+    JsonObject json = RecordJson.of(ClusterStatusView.class).write(status.view(null, null));
     assertThat(json.getString("cluster")).isEqualTo("id");
     assertThat(json.getString("node")).isEqualTo("n2");
     assertThat(json.containsKey("dispatcher")).isTrue();
@@ -151,8 +153,9 @@ class ClusterStatusTest {
 
   @Test
   void aNodeThatDoesNotAnswerIsNeitherAliveNorDead() {
-    JsonObject json =
-        new ClusterStatus(VIEW, Map.of("n1", ClusterStatus.Answer.SILENT)).json("n1", null);
+    ClusterStatusView status =
+        new ClusterStatus(VIEW, Map.of("n1", ClusterStatus.Answer.SILENT)).view("n1", null);
+    JsonObject json = RecordJson.of(ClusterStatusView.class).write(status);
     for (Object node : json.getJsonArray("nodes")) {
       assertThat(((JsonObject) node).containsKey("alive")).isTrue();
       assertThat(((JsonObject) node).getBoolean("alive")).isNull();

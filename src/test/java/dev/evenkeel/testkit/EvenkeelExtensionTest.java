@@ -123,9 +123,9 @@ class EvenkeelExtensionTest {
   @Test
   void aNodeOfItsOwnIsAnotherCluster(EmbeddedNode node) {
     try (EmbeddedNode other = EmbeddedNode.start(Map.of("node", "other"))) {
-      assertThat(other.status().getString("node")).isEqualTo("other");
+      assertThat(other.status().node()).isEqualTo("other");
       assertThat(Futures.await(other.admin().topics())).isEmpty();
-      assertThat(node.status().getJsonArray("nodes")).hasSize(1);
+      assertThat(node.status().nodes()).hasSize(1);
     }
   }
 
@@ -142,7 +142,7 @@ class EvenkeelExtensionTest {
 
   private static void assertSame(EmbeddedNode node) {
     assertThat(seen == null || seen == node).isTrue();
-    assertThat(node.status().getString("node")).isEqualTo("n1");
+    assertThat(node.status().node()).isEqualTo("n1");
     seen = node;
   }
 

@@ -192,9 +192,4 @@ final class AdminCalls implements Admin {
         .map(Json::decodeValue)
         .map(operation::readAnswer);
   }
-
-  @Override
-  public Future<JsonObject> cluster() {
-    return ask(Addresses.API_CLUSTER, action("status")).map(JsonObject::new);
-  }
 }

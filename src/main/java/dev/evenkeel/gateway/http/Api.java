@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.http;
 
+import dev.evenkeel.api.Operation;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.gateway.access.ApiRules;
@@ -74,6 +75,11 @@ final class Api {
   /** Asks on behalf of the node itself. */
   Future<Object> ask(String address, JsonObject question) {
     return ask(address, question, null);
+  }
+
+  /** Asks on behalf of the node itself. */
+  <Q extends Record, A> Future<A> ask(Operation<Q, A> operation, Q question) {
+    return ask(operation.address(), operation.ask(question), null).map(operation::readAnswer);
   }
 
   /**

@@ -98,22 +98,12 @@ final class JsonRoutes {
     Operations.all().stream()
         .filter(operation -> operation.method() != null && !operation.hasOwnRoute())
         .forEach(operation -> mount(router, operation));
-
-    String cluster = Addresses.API_CLUSTER;
-    String replace = "/api/cluster/nodes/:node/replace";
-    router.get("/api/cluster").handler(withoutBody(cluster, "status"));
-    router.post(replace).handler(withoutBody(cluster, "replace"));
-    router.get(replace).handler(withoutBody(cluster, "replacement"));
-    router.get("/api/cluster/nodes/:node").handler(withoutBody(cluster, "membership"));
-    for (String action : new String[] {"admit", "drain", "undrain", "remove"}) {
-      router.post("/api/cluster/nodes/:node/" + action).handler(withoutBody(cluster, action));
-    }
   }
 
   private void mount(Router router, Operation<?, ?> operation) {
     String path = operation.path(parameter -> ":" + parameter);
     Route route = router.route(HttpMethod.valueOf(operation.method().name()), path);
-    if (operation.method().hasBody()) {
+    if (operation.hasBody()) {
       route.handler(bodies.upTo(operation.hasLargeBody() ? NAMES_BYTES_MAX : SETTINGS_BYTES_MAX));
     }
     route.handler(
@@ -130,12 +120,12 @@ final class JsonRoutes {
     JsonObject question;
     List<String> known = new ArrayList<>();
     RecordJson<?> form = RecordJson.of(operation.questionType());
-    if (operation.method().hasBody() && !lacksBody) {
+    if (operation.hasBody() && !lacksBody) {
       question = Requests.question(context, operation.action());
     } else {
       question = new JsonObject().put(Operation.ACTION, operation.action());
     }
-    if (!operation.method().hasBody()) {
+    if (!operation.hasBody()) {
       known.addAll(form.fields());
       operation.parameters().forEach(each -> known.remove(operation.field(each)));
     }

@@ -1,6 +1,7 @@
 package dev.evenkeel.gateway.http;
 
-import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.api.DescribeCluster;
+import dev.evenkeel.api.Operations;
 import dev.evenkeel.gateway.ServerTls;
 import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.gateway.live.LiveHub;
@@ -114,7 +115,11 @@ public final class WebVerticle extends VerticleBase {
               Bodies bodies = new Bodies(limits.bytesInFlightMax());
               Callers callers = new Callers(access, bodies);
               Api api = new Api(vertx, callers, config.getBoolean("localOnly", false));
-              live = new LiveHub(vertx, node, () -> clusterStatus(api));
+              live =
+                  new LiveHub(
+                      vertx,
+                      node,
+                      () -> api.ask(Operations.DESCRIBE_CLUSTER, new DescribeCluster()));
               LiveRoutes liveRoutes = new LiveRoutes(live, connections, callers);
               Guard guard =
                   new Guard(
@@ -138,11 +143,6 @@ public final class WebVerticle extends VerticleBase {
   /** Monotonic. */
   private static long nowMillis() {
     return System.nanoTime() / 1_000_000;
-  }
-
-  private static Future<JsonObject> clusterStatus(Api api) {
-    return api.ask(Addresses.API_CLUSTER, new JsonObject().put("action", "status"))
-        .map(JsonObject.class::cast);
   }
 
   /** The port that it listens on, for a configured port of 0. */

@@ -1,6 +1,11 @@
 package dev.evenkeel.gateway.live;
 
-import io.vertx.core.json.JsonObject;
+import dev.evenkeel.api.ClusterStatusView;
+import dev.evenkeel.api.ClusterStatusView.Follower;
+import dev.evenkeel.api.ClusterStatusView.Log;
+import dev.evenkeel.api.ClusterStatusView.Node;
+import dev.evenkeel.api.ClusterStatusView.NodePlace;
+import dev.evenkeel.api.ClusterStatusView.Storage;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -8,34 +13,37 @@ import java.util.Map;
 final class ClusterFacts {
   private ClusterFacts() {}
 
-  static Map<String, Object> of(JsonObject status) {
+  static Map<String, Object> of(ClusterStatusView status) {
     Map<String, Object> nodes = new LinkedHashMap<>();
-    for (JsonObject node : Json.objects(status.getJsonArray("nodes"))) {
-      nodes.put(node.getString("node"), node(node));
-    }
+    status.nodes().forEach(node -> nodes.put(node.node(), node(node)));
     Map<String, Object> logs = new LinkedHashMap<>();
-    for (JsonObject log : Json.objects(status.getJsonArray("logs"))) {
-      logs.put(log.getString("group"), log(log));
-    }
+    status.logs().forEach(log -> logs.put(log.group(), log(log)));
     Map<String, Object> cluster = new LinkedHashMap<>();
-    Json.put(cluster, "id", status.getString("cluster"));
+    Json.put(cluster, "id", status.cluster());
     cluster.put("nodes", nodes);
     cluster.put("logs", logs);
     return cluster;
   }
 
-  private static Map<String, Object> node(JsonObject node) {
-    Map<String, Object> state =
-        Json.copy(node, "alive", "host", "version", "membership", "zone", "bytes", "message");
-    JsonObject moving = node.getJsonObject("moving");
-    if (moving != null && !moving.isEmpty()) {
-      state.put("moving", moving.size());
-      state.put("bytesLeft", coarse(node.getLong("bytesLeft", 0L)));
+  private static Map<String, Object> node(Node node) {
+    Map<String, Object> state = new LinkedHashMap<>();
+    Json.put(state, "alive", node.alive());
+    Json.put(state, "host", node.host());
+    Json.put(state, "version", node.version());
+    NodePlace place = node.place();
+    if (place != null) {
+      Json.put(state, "membership", place.membership());
+      Json.put(state, "zone", place.zone());
+      Json.put(state, "bytes", place.bytes());
+      Json.put(state, "message", place.message());
+      if (place.moving() != null && !place.moving().isEmpty()) {
+        state.put("moving", place.moving().size());
+        state.put("bytesLeft", coarse(place.bytesLeft()));
+      }
     }
-    JsonObject disk = node.getJsonObject("disk");
-    if (disk != null) {
-      Json.put(state, "diskFreeBytes", coarse(disk.getLong("freeBytes")));
-      Json.put(state, "diskFreeBytesMin", disk.getLong("freeBytesMin"));
+    if (node.disk() != null) {
+      state.put("diskFreeBytes", coarse(node.disk().freeBytes()));
+      state.put("diskFreeBytesMin", node.disk().freeBytesMin());
     }
     return state;
   }
@@ -45,26 +53,36 @@ final class ClusterFacts {
     return bytes >> 20 << 20;
   }
 
-  private static Map<String, Object> log(JsonObject log) {
+  private static Map<String, Object> log(Log log) {
+    Map<String, Object> state = new LinkedHashMap<>();
+    Json.put(state, "leader", log.leader());
+    Json.put(state, "term", log.term());
+    Json.put(state, "commitIndex", log.commitIndex());
+    Json.put(state, "appliedIndex", log.appliedIndex());
     Map<String, Object> followers = new LinkedHashMap<>();
-    for (JsonObject follower : Json.objects(log.getJsonArray("followers"))) {
-      followers.put(follower.getString("node"), Json.copy(follower, "matchIndex", "lagEntries"));
+    for (Follower each : log.followers()) {
+      Map<String, Object> follower = new LinkedHashMap<>();
+      Json.put(follower, "matchIndex", each.matchIndex());
+      Json.put(follower, "lagEntries", each.lagEntries());
+      followers.put(each.node(), follower);
     }
-    Map<String, Object> state = Json.copy(log, "leader", "term", "commitIndex", "appliedIndex");
     state.put("followers", followers);
-    Map<String, Object> ineligible = new LinkedHashMap<>();
-    for (JsonObject node : Json.objects(log.getJsonArray("ineligible"))) {
-      @SuppressWarnings("unchecked")
-      Map<String, Object> reasons =
-          (Map<String, Object>)
-              ineligible.computeIfAbsent(node.getString("node"), any -> new LinkedHashMap<>());
-      Json.put(reasons, node.getString("reason"), node.getString("detail"));
-    }
+    Map<String, Map<String, Object>> ineligible = new LinkedHashMap<>();
+    log.ineligible()
+        .forEach(
+            each ->
+                Json.put(
+                    ineligible.computeIfAbsent(each.node(), any -> new LinkedHashMap<>()),
+                    each.reason(),
+                    each.detail()));
     state.put("ineligible", ineligible);
     Map<String, Object> storage = new LinkedHashMap<>();
-    for (JsonObject node : Json.objects(log.getJsonArray("storage"))) {
-      storage.put(
-          node.getString("node"), Json.copy(node, "liveBytes", "deadBytes", "lostMessages"));
+    for (Storage each : log.storage()) {
+      Map<String, Object> stored = new LinkedHashMap<>();
+      stored.put("liveBytes", each.liveBytes());
+      stored.put("deadBytes", each.deadBytes());
+      stored.put("lostMessages", each.lostMessages());
+      storage.put(each.node(), stored);
     }
     state.put("storage", storage);
     return state;

@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.live;
 
+import dev.evenkeel.api.ClusterStatusView;
 import dev.evenkeel.gateway.access.Access.Caller;
 import dev.evenkeel.gateway.access.Principal;
 import dev.evenkeel.protocol.BuildVersion;
@@ -66,7 +67,7 @@ public final class LiveHub {
   private record Sent(String patch, String state) {}
 
   private final Vertx vertx;
-  private final Supplier<Future<JsonObject>> status;
+  private final Supplier<Future<ClusterStatusView>> status;
   private final String node;
   private final String version;
   private final Set<Watcher> watchers = new LinkedHashSet<>();
@@ -76,9 +77,9 @@ public final class LiveHub {
 
   /**
    * @param node the node's id
-   * @param status asks {@code evenkeel.api.cluster} for the status
+   * @param status asks for the status of the cluster
    */
-  public LiveHub(Vertx vertx, String node, Supplier<Future<JsonObject>> status) {
+  public LiveHub(Vertx vertx, String node, Supplier<Future<ClusterStatusView>> status) {
     this.vertx = vertx;
     this.node = node;
     this.status = status;

@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.live;
 
+import dev.evenkeel.api.ClusterStatusView;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.RefusedException;
@@ -25,7 +26,7 @@ final class LiveSources {
   private static final long LOOK_TIMEOUT_MILLIS = 1_500;
 
   private final Vertx vertx;
-  private final Supplier<Future<JsonObject>> status;
+  private final Supplier<Future<ClusterStatusView>> status;
   private final LookPlan plan;
   private final List<MessageConsumer<Object>> announcements;
 
@@ -40,9 +41,9 @@ final class LiveSources {
   private boolean stopped;
 
   /**
-   * @param status asks {@code evenkeel.api.cluster} for the status
+   * @param status asks for the status of the cluster
    */
-  LiveSources(Vertx vertx, Supplier<Future<JsonObject>> status, long nowMillis) {
+  LiveSources(Vertx vertx, Supplier<Future<ClusterStatusView>> status, long nowMillis) {
     this.vertx = vertx;
     this.status = status;
     plan = new LookPlan(nowMillis);
@@ -113,13 +114,12 @@ final class LiveSources {
   /**
    * @param answer the status; null if there was no answer
    */
-  private void statusAnswered(JsonObject answer) {
+  private void statusAnswered(ClusterStatusView answer) {
     if (answer == null) {
       facts.add(LiveState::clusterSilent);
     } else {
       facts.add(state -> state.clusterKnown(answer));
-      String named = answer.getString("dispatcher");
-      dispatcher = named == null ? dispatcher : named;
+      dispatcher = answer.dispatcher() == null ? dispatcher : answer.dispatcher();
     }
     if (dispatcher == null) {
       // There is no dispatcher to ask: that counts as an answer too.

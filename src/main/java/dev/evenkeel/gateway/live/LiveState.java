@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.live;
 
+import dev.evenkeel.api.ClusterStatusView;
 import io.vertx.core.json.JsonObject;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -58,8 +59,8 @@ public final class LiveState {
     dispatcher = null;
   }
 
-  /** Takes the status of the cluster, as {@code evenkeel.api.cluster} gives it. */
-  public void clusterKnown(JsonObject status) {
+  /** Takes the status of the cluster. */
+  public void clusterKnown(ClusterStatusView status) {
     cluster = ClusterFacts.of(status);
   }
 

@@ -1,6 +1,8 @@
 package dev.evenkeel.gateway.live;
 
 import dev.evenkeel.Golden;
+import dev.evenkeel.api.ClusterStatusView;
+import dev.evenkeel.api.RecordJson;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -40,7 +42,8 @@ class LiveGoldenTest {
               .put("tag", "t" + i)
               .put("moves", facts.getJsonArray("moves"));
       state.looked("n1", answer, 1_000 + 500L * i);
-      state.clusterKnown(facts.getJsonObject("cluster"));
+      state.clusterKnown(
+          RecordJson.of(ClusterStatusView.class).read(facts.getJsonObject("cluster")));
       shown.append(new JsonObject(state.patch()).encodePrettily()).append("\n\n");
     }
     state.clusterSilent();

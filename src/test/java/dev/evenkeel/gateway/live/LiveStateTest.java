@@ -2,6 +2,8 @@ package dev.evenkeel.gateway.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.api.ClusterStatusView;
+import dev.evenkeel.api.RecordJson;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
@@ -224,12 +226,13 @@ class LiveStateTest {
 
   @Example
   void nodesAreUnknownWhenNobodyTellsOfThem() {
-    state.clusterKnown(
+    JsonObject status =
         new JsonObject(
             "{\"cluster\":\"id\",\"node\":\"n1\",\"dispatcher\":\"n1\",\"nodes\":[{\"node\":\"n1\",\"alive\":true,"
                 + "\"host\":\"h\",\"moving\":{\"d0\":\"copying\"},\"bytesLeft\":3000000},{\"node\":\"n2\",\"alive\":null,\"host\":null}],\"logs\":[{\"group\":\"meta\","
                 + "\"leader\":\"n1\",\"term\":3,\"commitIndex\":7,\"appliedIndex\":7,\"followers\":"
-                + "[{\"node\":\"n2\",\"matchIndex\":5,\"lagEntries\":2}]}]}"));
+                + "[{\"node\":\"n2\",\"matchIndex\":5,\"lagEntries\":2}]}]}");
+    state.clusterKnown(RecordJson.of(ClusterStatusView.class).read(status));
     JsonObject cluster = told().getJsonObject("cluster");
     assertThat(cluster.getJsonObject("nodes").getJsonObject("n1"))
         .isEqualTo(
