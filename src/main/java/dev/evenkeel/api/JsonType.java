@@ -35,6 +35,7 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
   }
 
   private static final String ONE_OF = "one of ";
+  private static final String BASE64 = "base64";
 
   private static final Map<Class<?>, JsonType> SIMPLE =
       Map.of(
@@ -59,10 +60,21 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
                   : null);
     }
     Bounds bounds = component.getAnnotation(Bounds.class);
-    return of(
-        component.getGenericType(),
-        bounds == null ? Long.MIN_VALUE : bounds.min(),
-        bounds == null ? Long.MAX_VALUE : bounds.max());
+    JsonType type =
+        of(
+            component.getGenericType(),
+            bounds == null ? Long.MIN_VALUE : bounds.min(),
+            bounds == null ? Long.MAX_VALUE : bounds.max());
+    return component.isAnnotationPresent(NotEmpty.class) ? type.notEmpty() : type;
+  }
+
+  private JsonType notEmpty() {
+    return new JsonType(
+        right.replaceFirst(",", " with one item at least,"),
+        absent,
+        write,
+        (json, strict) ->
+            json instanceof JsonArray array && array.isEmpty() ? null : reader.read(json, strict));
   }
 
   private static JsonType of(Type type, long min, long max) {
@@ -85,6 +97,9 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
     }
     if (plain.isEnum()) {
       return words(plain.getEnumConstants());
+    }
+    if (plain == HeaderValue.class) {
+      return headerValue();
     }
     if (plain.isRecord()) {
       return record(RecordJson.of(plain.asSubclass(Record.class)));
@@ -151,6 +166,25 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
             !(json instanceof JsonObject object)
                 ? null
                 : strict ? form.readStrictly(object) : form.read(object));
+  }
+
+  private static JsonType headerValue() {
+    return new JsonType(
+        "a string or {\"base64\":\"...\"}",
+        null,
+        value -> {
+          HeaderValue header = (HeaderValue) value;
+          return header.text() != null
+              ? header.text()
+              : new JsonObject().put(BASE64, header.base64());
+        },
+        (json, strict) ->
+            json instanceof String text
+                ? HeaderValue.of(text)
+                : json instanceof JsonObject object
+                        && object.getValue(BASE64) instanceof String coded
+                    ? new HeaderValue(null, coded)
+                    : null);
   }
 
   private static JsonType list(JsonType of) {

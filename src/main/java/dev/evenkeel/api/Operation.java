@@ -8,7 +8,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
@@ -65,10 +64,14 @@ public final class Operation<Q extends Record, A> {
   private String tag;
   private final List<String> needed = new ArrayList<>();
   private final List<Refusal> refusals = new ArrayList<>();
-  private final List<Function<JsonObject, Need>> needs = new ArrayList<>();
+  private final List<Function<JsonObject, Stream<Need>>> needs = new ArrayList<>();
+  private Function<JsonObject, Stream<Need>> needsForAnswer = answer -> Stream.of();
   private Function<JsonObject, Need> shows;
   private Q questionExample;
   private A answerExample;
+
+  /** Null: it has no events. */
+  private Function<JsonObject, String> eventId;
 
   private Operation(
       String address,
@@ -82,7 +85,7 @@ public final class Operation<Q extends Record, A> {
     this.questionType = questionType;
     this.answerType = answerType;
     this.listed = listed;
-    tag = address.substring(address.lastIndexOf('.') + 1);
+    tag = address == null ? null : address.substring(address.lastIndexOf('.') + 1);
   }
 
   static <Q extends Record, A extends Record> Operation<Q, A> of(
@@ -94,6 +97,18 @@ public final class Operation<Q extends Record, A> {
   static <Q extends Record, A extends Record> Operation<Q, List<A>> listOf(
       String address, String action, Class<Q> question, Class<A> item) {
     return new Operation<>(address, action, question, item, true);
+  }
+
+  /**
+   * An operation that only HTTP has: its answer is a stream of server-sent events.
+   *
+   * @param id gives the id of the event with an item
+   */
+  static <Q extends Record, A extends Record> Operation<Q, List<A>> eventsOf(
+      Class<Q> question, Class<A> item, Function<JsonObject, String> id) {
+    Operation<Q, List<A>> operation = new Operation<>(null, null, question, item, true);
+    operation.eventId = id;
+    return operation.ownRoute();
   }
 
   // ---- A row
@@ -140,10 +155,22 @@ public final class Operation<Q extends Record, A> {
    * @param need gives null if nothing is needed
    */
   Operation<Q, A> needs(String words, Function<JsonObject, Need> need) {
-    needs.add(need);
+    return needsAll(words, asked -> Stream.ofNullable(need.apply(asked)));
+  }
+
+  /** Whoever asks needs all of these, too. */
+  Operation<Q, A> needsAll(String words, Function<JsonObject, Stream<Need>> all) {
+    needs.add(all);
     if (words != null) {
       needed.add(words);
     }
+    return this;
+  }
+
+  /** Whoever asks gets no answer without all of these, which depend on it. */
+  Operation<Q, A> needsForAnswer(String words, Function<JsonObject, Stream<Need>> all) {
+    needsForAnswer = all;
+    needed.add(words);
     return this;
   }
 
@@ -210,7 +237,7 @@ public final class Operation<Q extends Record, A> {
 
   // ---- What is known of it
 
-  /** Where it is asked over the event bus. */
+  /** Where it is asked over the event bus; null: nowhere. */
   public String address() {
     return address;
   }
@@ -245,7 +272,9 @@ public final class Operation<Q extends Record, A> {
 
   /** The parameters of the path, in order. */
   public List<String> parameters() {
-    return PARAMETER.matcher(path).results().map(each -> each.group(1)).toList();
+    return path == null
+        ? List.of()
+        : PARAMETER.matcher(path).results().map(each -> each.group(1)).toList();
   }
 
   /** The field that a parameter of the path is. */
@@ -253,9 +282,20 @@ public final class Operation<Q extends Record, A> {
     return renamed.getOrDefault(parameter, parameter);
   }
 
-  /** Whether a request has a body: some of the question is not in the path. */
+  /** The fields of a question that whoever asks says: all but that of the {@link Caller}. */
+  public List<String> fields() {
+    return question.fields().stream().filter(each -> !each.equals(question.caller())).toList();
+  }
+
+  /** Those of them that are in the body or in the query of a request. */
+  public List<String> fieldsBesidePath() {
+    List<String> ofPath = parameters().stream().map(this::field).toList();
+    return fields().stream().filter(each -> !ofPath.contains(each)).toList();
+  }
+
+  /** Whether a request has a body. */
   public boolean hasBody() {
-    return method.hasBody() && question.fields().size() > parameters().size();
+    return method.hasBody() && !fieldsBesidePath().isEmpty();
   }
 
   /** The path with its parameters in another form. */
@@ -282,7 +322,12 @@ public final class Operation<Q extends Record, A> {
 
   /** What whoever asks needs. */
   public List<Need> needs(JsonObject asked) {
-    return needs.stream().map(each -> each.apply(asked)).filter(Objects::nonNull).toList();
+    return needs.stream().flatMap(each -> each.apply(asked)).toList();
+  }
+
+  /** What whoever asked needs to get an answer. */
+  public List<Need> needsForAnswer(JsonObject answer) {
+    return needsForAnswer.apply(answer).toList();
   }
 
   /** What whoever asks needs, for people; null: nothing. */
@@ -355,6 +400,16 @@ public final class Operation<Q extends Record, A> {
     return (A) List.copyOf(answers);
   }
 
+  /** Whether the answer is a stream of events. */
+  public boolean hasEvents() {
+    return eventId != null;
+  }
+
+  /** The server-sent event with an item of the answer. */
+  public String event(JsonObject item) {
+    return "id: %s\nevent: message\ndata: %s\n\n".formatted(eventId.apply(item), item.encode());
+  }
+
   /** A field of a question that may be anything, as text. */
   static String text(JsonObject asked, String field) {
     return asked.getValue(field) instanceof String text ? text : Need.NO_NAME;
@@ -363,6 +418,8 @@ public final class Operation<Q extends Record, A> {
   /** As people write it, such as {@code quotas set}. */
   @Override
   public String toString() {
-    return address.substring(address.lastIndexOf('.') + 1) + " " + action;
+    return address == null
+        ? questionType.getSimpleName()
+        : address.substring(address.lastIndexOf('.') + 1) + " " + action;
   }
 }

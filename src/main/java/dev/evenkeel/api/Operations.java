@@ -2,11 +2,14 @@ package dev.evenkeel.api;
 
 import static dev.evenkeel.api.Operation.text;
 import static dev.evenkeel.api.Permission.Kind.ADMIN;
+import static dev.evenkeel.api.Permission.Kind.GROUP;
 import static dev.evenkeel.api.Permission.Kind.VIEW;
 import static dev.evenkeel.protocol.Refusal.GROUP_ACTIVE;
 import static dev.evenkeel.protocol.Refusal.UNKNOWN_GROUP;
 
+import dev.evenkeel.api.AbandonPoll.AbandonedPoll;
 import dev.evenkeel.api.ClearQuota.ClearedQuota;
+import dev.evenkeel.api.CloseSession.ClosedSession;
 import dev.evenkeel.api.ClusterStatusView.Digest;
 import dev.evenkeel.api.ClusterStatusView.Disk;
 import dev.evenkeel.api.ClusterStatusView.Follower;
@@ -17,30 +20,38 @@ import dev.evenkeel.api.ClusterStatusView.NodePlace;
 import dev.evenkeel.api.ClusterStatusView.Storage;
 import dev.evenkeel.api.DeleteGroup.DeletedShard;
 import dev.evenkeel.api.DeleteGroup.GroupDeletion;
+import dev.evenkeel.api.ExtendSession.ExtendedSession;
+import dev.evenkeel.api.GiveResults.RefusedResults;
 import dev.evenkeel.api.GroupView.Member.Breaker;
 import dev.evenkeel.api.GroupView.Shard.State;
 import dev.evenkeel.api.ListGroups.GroupSummary;
 import dev.evenkeel.api.NodeChangeView.Estimate;
 import dev.evenkeel.api.NodeChangeView.Membership;
+import dev.evenkeel.api.OpenSession.OpenedSession;
 import dev.evenkeel.api.PauseGroup.PauseResult;
+import dev.evenkeel.api.Permission.Kind;
 import dev.evenkeel.api.PlanGroup.GroupPlan;
+import dev.evenkeel.api.PollMessages.PolledMessages;
 import dev.evenkeel.api.ResetGroup.OffsetReset;
 import dev.evenkeel.api.ResetGroup.ResetShard;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** All operations of the API. */
 public final class Operations {
   private static final String GROUPS = "evenkeel.api.groups";
   private static final String QUOTAS = "evenkeel.api.quotas";
   private static final String CLUSTER = "evenkeel.api.cluster";
+  private static final String SESSIONS = "evenkeel.api.sessions";
 
   private Operations() {}
 
@@ -367,6 +378,143 @@ public final class Operations {
         node, NodeChangeView.State.DONE, membership, Map.of(), estimate, null);
   }
 
+  // ---- Sessions that consume
+
+  private static final String CONSUME = "consume";
+  private static final String OPENED = "/api/groups/{group}/sessions";
+  private static final String SESSION = OPENED + "/{session}";
+
+  private static final InSession IN_SESSION =
+      new InSession(
+          "billing", "5b0e6c1f8c8f4a0f9f0a1f4e5d6c7b8a.0f3c2d1e0b9a48c7a6d5e4f3a2b1c0d9", null);
+
+  private static final List<PolledMessageView> POLLED =
+      List.of(
+          new PolledMessageView(
+              "orders",
+              2,
+              17,
+              4,
+              "k1",
+              null,
+              Map.of("type", HeaderValue.of("refund")),
+              "hello",
+              null,
+              1,
+              1_795_187_616_802L,
+              null,
+              null));
+
+  public static final Operation<OpenSession, OpenedSession> OPEN_SESSION =
+      Operation.of(SESSIONS, "open", OpenSession.class, OpenedSession.class)
+          .post(OPENED)
+          .under(CONSUME)
+          .status(201)
+          .needs("group", GROUP)
+          .needsAll("consume:TOPIC for each topic", Operations::consumeTopics)
+          .refuses(Refusal.UNKNOWN_TOPIC, Refusal.GROUP_MISMATCH, Refusal.OVERLOADED)
+          .example(
+              new OpenSession(
+                  "billing",
+                  List.of("orders.*"),
+                  "c1",
+                  "sharded",
+                  "key",
+                  100,
+                  null,
+                  null,
+                  "off",
+                  null,
+                  "retry",
+                  5,
+                  50_000,
+                  null,
+                  null,
+                  "earliest",
+                  30_000,
+                  null),
+              new OpenedSession(IN_SESSION.session(), "c1", 30_000));
+
+  public static final Operation<CloseSession, ClosedSession> CLOSE_SESSION =
+      inSession("close", CloseSession.class, ClosedSession.class)
+          .delete(SESSION)
+          .status(204)
+          .example(new CloseSession(IN_SESSION), new ClosedSession(IN_SESSION.session()));
+
+  public static final Operation<PollMessages, PolledMessages> POLL_MESSAGES =
+      inSession("messages", PollMessages.class, PolledMessages.class)
+          .get(SESSION + "/messages")
+          .ownRoute()
+          .needsForAnswer("consume:TOPIC", Operations::consumeMessages)
+          .refuses(Refusal.OVERLOADED)
+          .example(new PollMessages(IN_SESSION, 10, 5_000, false), new PolledMessages(POLLED));
+
+  public static final Operation<StreamMessages, List<PolledMessageView>> STREAM_MESSAGES =
+      Operation.eventsOf(
+              StreamMessages.class,
+              PolledMessageView.class,
+              message ->
+                  "%s/%s/%s"
+                      .formatted(
+                          message.getValue("topic"),
+                          message.getValue("shard"),
+                          message.getValue("offset")))
+          .get(SESSION + "/events")
+          .under(CONSUME)
+          .needs("group", GROUP)
+          .needsForAnswer("consume:TOPIC", Operations::consumeMessages)
+          .refuses(Refusal.UNKNOWN_SESSION, Refusal.OVERLOADED)
+          .example(new StreamMessages(IN_SESSION), POLLED);
+
+  public static final Operation<GiveResults, RefusedResults> GIVE_RESULTS =
+      inSession("results", GiveResults.class, RefusedResults.class)
+          .post(SESSION + "/results")
+          .largeBody()
+          .example(
+              new GiveResults(
+                  IN_SESSION,
+                  List.of(new GiveResults.Place("orders", 2, 17, 4)),
+                  List.of(
+                      new GiveResults.Failed(
+                          new GiveResults.Place("orders", 2, 18, 4), "the database is away"))),
+              new RefusedResults(
+                  List.of(
+                      new GiveResults.Refused(
+                          new GiveResults.Place("orders", 2, 17, 4), "FENCED"))));
+
+  /** HTTP asks it for callers who have gone. */
+  public static final Operation<AbandonPoll, AbandonedPoll> ABANDON_POLL =
+      inSession("abandon", AbandonPoll.class, AbandonedPoll.class)
+          .example(new AbandonPoll(IN_SESSION), new AbandonedPoll(IN_SESSION.session()));
+
+  public static final Operation<ExtendSession, ExtendedSession> EXTEND_SESSION =
+      inSession("extend", ExtendSession.class, ExtendedSession.class)
+          .post(SESSION + "/extend")
+          .example(
+              new ExtendSession(IN_SESSION), new ExtendedSession(IN_SESSION.session(), 30_000));
+
+  private static <Q extends Record, A extends Record> Operation<Q, A> inSession(
+      String action, Class<Q> question, Class<A> answer) {
+    return Operation.of(SESSIONS, action, question, answer)
+        .under(CONSUME)
+        .needs("group", GROUP)
+        .refuses(Refusal.UNKNOWN_SESSION);
+  }
+
+  private static Stream<Need> consumeTopics(JsonObject asked) {
+    return asked.getValue("topics") instanceof JsonArray topics
+        ? topics.stream()
+            .map(each -> Need.of(each instanceof String name ? name : Need.NO_NAME, Kind.CONSUME))
+        : Stream.of();
+  }
+
+  /** The permission may have been taken away since the session was opened. */
+  private static Stream<Need> consumeMessages(JsonObject answer) {
+    return answer.getValue("messages") instanceof JsonArray messages
+        ? messages.stream().map(each -> Need.of(text((JsonObject) each, "topic"), Kind.CONSUME))
+        : Stream.of();
+  }
+
   // ---- All
 
   private static final List<Operation<?, ?>> ALL =
@@ -389,7 +537,14 @@ public final class Operations {
           UNDRAIN_NODE,
           REMOVE_NODE,
           REPLACE_NODE,
-          GET_REPLACEMENT);
+          GET_REPLACEMENT,
+          OPEN_SESSION,
+          CLOSE_SESSION,
+          POLL_MESSAGES,
+          STREAM_MESSAGES,
+          GIVE_RESULTS,
+          ABANDON_POLL,
+          EXTEND_SESSION);
 
   public static List<Operation<?, ?>> all() {
     return ALL;
@@ -398,7 +553,7 @@ public final class Operations {
   /** The operation of an address and action; null: there is none. */
   public static Operation<?, ?> find(String address, Object action) {
     for (Operation<?, ?> each : ALL) {
-      if (each.address().equals(address) && each.action().equals(action)) {
+      if (address.equals(each.address()) && each.action().equals(action)) {
         return each;
       }
     }
@@ -419,7 +574,7 @@ public final class Operations {
     if (found == null) {
       List<String> known =
           ALL.stream()
-              .filter(each -> each.address().equals(address))
+              .filter(each -> address.equals(each.address()))
               .map(Operation::action)
               .toList();
       throw Refusal.INVALID.error(

@@ -23,8 +23,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes a public record as a JSON object, and reads it back. Each component is a field with its
- * name; its Java type and its annotations say the form: {@link Bounds}, {@link Default}, {@link
- * LeftOut}, {@link Inline} and {@link Nullable}. The methods declare other forms.
+ * name; its Java type and its annotations say the form: {@link Bounds}, {@link NotEmpty}, {@link
+ * AlsoNumber}, {@link Default}, {@link LeftOut}, {@link Unless}, {@link Inline} and {@link
+ * Nullable}. The methods declare other forms.
  *
  * <p>Reading ignores fields that the record does not have, so that later versions may add some, and
  * takes a word that it does not know for null. It throws a {@link RefusedException} INVALID for a
@@ -44,6 +45,11 @@ public final class RecordJson<T extends Record> {
   private final Map<String, Form> forms = new LinkedHashMap<>();
   private final List<String> fields = new ArrayList<>();
   private final Map<String, JsonType> types = new LinkedHashMap<>();
+
+  /** Fields that are left out if another one is there. */
+  private final Map<String, String> others = new LinkedHashMap<>();
+
+  private String caller;
 
   public RecordJson(Class<T> type) {
     for (RecordComponent each : type.getRecordComponents()) {
@@ -90,6 +96,7 @@ public final class RecordJson<T extends Record> {
       RecordJson<?> inner = of(component.getType().asSubclass(Record.class));
       fields.addAll(inner.fields);
       types.putAll(inner.types);
+      caller = inner.caller == null ? caller : inner.caller;
       boolean perhaps = mayBeNull(component);
       return new Form(
           (json, value) -> {
@@ -100,10 +107,17 @@ public final class RecordJson<T extends Record> {
           (json, strict) ->
               perhaps && inner.fields.stream().noneMatch(json::containsKey)
                   ? null
-                  : inner.read(json));
+                  : inner.read(json, strict));
     }
     String name = component.getName();
     fields.add(name);
+    if (component.isAnnotationPresent(Caller.class)) {
+      caller = name;
+    }
+    Unless unless = component.getAnnotation(Unless.class);
+    if (unless != null) {
+      others.put(name, unless.value());
+    }
     JsonType type = JsonType.of(component);
     if (type == null) {
       // Its form is to be declared.
@@ -259,6 +273,12 @@ public final class RecordJson<T extends Record> {
 
   public void writeTo(JsonObject json, Object record) {
     forms.forEach((name, form) -> form.write.accept(json, value(record, name)));
+    others.forEach(
+        (name, other) -> {
+          if (json.containsKey(other)) {
+            json.remove(name);
+          }
+        });
   }
 
   public T read(JsonObject json) {
@@ -293,6 +313,11 @@ public final class RecordJson<T extends Record> {
         forms.keySet().stream()
             .map(name -> name.equals(component) ? value : value(record, name))
             .toArray());
+  }
+
+  /** The field of the {@link Caller}; null: there is none. */
+  public String caller() {
+    return caller;
   }
 
   /** The names of all fields, in order. */

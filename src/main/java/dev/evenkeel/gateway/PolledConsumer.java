@@ -45,7 +45,7 @@ final class PolledConsumer {
   private final HandlerStream stream;
   private final ConsumerOptions options;
   private final String user;
-  private final long expiresMillis;
+  private final int expiresMillis;
   private final Runnable onEnd;
 
   /** What has come and was not given to a caller yet. */
@@ -78,7 +78,7 @@ final class PolledConsumer {
       ConsumerStream stream,
       ConsumerOptions options,
       String user,
-      long expiresMillis,
+      int expiresMillis,
       Runnable onEnd) {
     this.vertx = vertx;
     this.context = vertx.getOrCreateContext();
@@ -105,7 +105,7 @@ final class PolledConsumer {
     return options;
   }
 
-  long expiresMillis() {
+  int expiresMillis() {
     return expiresMillis;
   }
 

@@ -1,5 +1,23 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.api.AbandonPoll;
+import dev.evenkeel.api.AbandonPoll.AbandonedPoll;
+import dev.evenkeel.api.CloseSession.ClosedSession;
+import dev.evenkeel.api.ExtendSession.ExtendedSession;
+import dev.evenkeel.api.GiveResults;
+import dev.evenkeel.api.GiveResults.Failed;
+import dev.evenkeel.api.GiveResults.Place;
+import dev.evenkeel.api.GiveResults.Refused;
+import dev.evenkeel.api.GiveResults.RefusedResults;
+import dev.evenkeel.api.HeaderValue;
+import dev.evenkeel.api.InSession;
+import dev.evenkeel.api.OpenSession;
+import dev.evenkeel.api.OpenSession.OpenedSession;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.PollMessages;
+import dev.evenkeel.api.PollMessages.PolledMessages;
+import dev.evenkeel.api.PolledMessageView;
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.EventLoops;
 import dev.evenkeel.bus.Frames;
@@ -7,6 +25,7 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerStream.Finishing;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.protocol.LogPosition;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -19,14 +38,14 @@ import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.eventbus.ReplyException;
 import io.vertx.core.eventbus.ReplyFailure;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 /**
  * Answers {@code evenkeel.api.sessions}: members of groups for programs that do not use the client
@@ -36,48 +55,10 @@ final class SessionsApi {
   /** Most sessions of a gateway. */
   static final int SESSIONS_MAX = 1_000;
 
-  /** Longest wait for messages. */
-  static final int WAIT_MILLIS_MAX = 15_000;
-
-  /** Most messages in an answer. */
-  static final int MESSAGES_MAX = 1_000;
-
-  private static final int MESSAGES_DEFAULT = 32;
-  private static final int EXPIRES_MILLIS = 30_000;
-  private static final int EXPIRES_MILLIS_MIN = 5_000;
-  private static final int EXPIRES_MILLIS_MAX = 600_000;
-
-  /** Most messages in the hands of a session, unless it says otherwise. */
-  private static final int PARALLEL = 100;
-
-  private static final List<String> PLACE = List.of("topic", "shard", "offset", "epoch");
-  private static final List<String> FAILED = List.of("topic", "shard", "offset", "epoch", "error");
   private static final long FORWARD_MILLIS = 28_000;
 
   /** Longest text of a failure that is kept. */
   private static final int ERROR_CHARS_MAX = 4_000;
-
-  /** Options of a consumer that have the same name and form here. */
-  private static final List<String> OPTIONS =
-      List.of(
-          "topics",
-          "member",
-          "mode",
-          "order",
-          "parallel",
-          "range",
-          "filter",
-          "dedup",
-          "retryDelaysMillis",
-          "onFailure",
-          "crashesMax",
-          "lockTimeMillis",
-          "stallTimeoutMillis",
-          "dedupTimeoutMillis");
-
-  private static final List<String> OPEN_FIELDS =
-      Stream.concat(Stream.of("action", "user", "group", "from", "expiresMs"), OPTIONS.stream())
-          .toList();
 
   private final Vertx vertx;
   private final EvenkeelClient client;
@@ -120,12 +101,7 @@ final class SessionsApi {
    *     refuse those that they do not know
    */
   Future<Object> answer(JsonObject request, String poll) {
-    String action = JsonFields.neededText(request, "action");
-    JsonFields.neededText(request, "group");
-    if (action.equals("open")) {
-      return open(request);
-    }
-    String session = JsonFields.neededText(request, "session");
+    String session = request.getValue("session") instanceof String id ? id : "";
     int dot = session.indexOf('.');
     if (dot < 0 || session.startsWith(gateway + ".")) {
       return answerHere(request, poll);
@@ -168,65 +144,56 @@ final class SessionsApi {
 
   private Future<Object> answerHere(JsonObject request, String poll) {
     try {
-      String id = JsonFields.neededText(request, "session");
-      PolledConsumer session = sessions.get(id);
-      if (session == null
-          || !session.options().getGroup().equals(JsonFields.neededText(request, "group"))) {
-        throw unknown(id);
-      }
-      session.use(JsonFields.text(request, "user"));
-      String action = JsonFields.neededText(request, "action");
-      return switch (action) {
-        case "messages" -> messages(session, request, poll);
-        case "results" -> results(session, request);
-        case "abandon" -> {
-          onlyFields(request);
-          if (poll == null) {
-            throw JsonFields.invalid("the header '" + Frames.POLL + "' must name a request");
-          }
-          session.abandon(poll);
-          yield Future.succeededFuture(new JsonObject().put("session", id));
-        }
-        case "extend" -> {
-          onlyFields(request);
-          yield Future.succeededFuture(
-              new JsonObject().put("session", id).put("expiresMs", session.expiresMillis()));
-        }
-        case "close" -> {
-          onlyFields(request);
-          yield session.close().map(closed -> new JsonObject().put("session", id));
-        }
-        default ->
-            throw JsonFields.invalid(
-                "unknown action '"
-                    + action
-                    + "': use open, messages, results, abandon, extend or close");
-      };
+      return new ApiAnswers()
+          .on(Operations.OPEN_SESSION, this::open)
+          .on(Operations.POLL_MESSAGES, asked -> poll(asked, poll))
+          .on(Operations.GIVE_RESULTS, this::results)
+          .on(Operations.ABANDON_POLL, asked -> abandon(asked, poll))
+          .on(
+              Operations.EXTEND_SESSION,
+              asked ->
+                  Future.succeededFuture(
+                      new ExtendedSession(
+                          asked.in().session(), session(asked.in()).expiresMillis())))
+          .on(
+              Operations.CLOSE_SESSION,
+              asked ->
+                  session(asked.in())
+                      .close()
+                      .map(closed -> new ClosedSession(asked.in().session())))
+          .answer(Addresses.API_SESSIONS, request);
     } catch (RefusedException e) {
       return Future.failedFuture(e);
     }
   }
 
-  private static void onlyFields(JsonObject request, String... more) {
-    JsonFields.onlyFields(
-        request,
-        Stream.concat(Stream.of("action", "user", "group", "session"), Stream.of(more)).toList());
+  private PolledConsumer session(InSession in) {
+    PolledConsumer session = sessions.get(in.session());
+    if (session == null || !session.options().getGroup().equals(in.group())) {
+      throw unknown(in.session());
+    }
+    session.use(in.user());
+    return session;
   }
 
-  private Future<Object> open(JsonObject request) {
-    JsonFields.onlyFields(request, OPEN_FIELDS);
+  private Future<AbandonedPoll> abandon(AbandonPoll asked, String poll) {
+    PolledConsumer session = session(asked.in());
+    if (poll == null) {
+      throw JsonFields.invalid("the header '" + Frames.POLL + "' must name a request");
+    }
+    session.abandon(poll);
+    return Future.succeededFuture(new AbandonedPoll(asked.in().session()));
+  }
+
+  private Future<OpenedSession> open(OpenSession asked) {
     if (sessions.size() + opening >= SESSIONS_MAX) {
       throw Refusal.OVERLOADED.error(
           "this node has %d sessions: close some, or open one on another node", SESSIONS_MAX);
     }
-    ConsumerOptions options = options(request);
-    long expires =
-        JsonFields.number(
-            request, "expiresMs", EXPIRES_MILLIS, EXPIRES_MILLIS_MIN, EXPIRES_MILLIS_MAX);
-    String user = JsonFields.text(request, "user");
+    ConsumerOptions options = options(asked);
     String id = gateway + "." + UUID.randomUUID().toString().replace("-", "");
     opening++;
-    Promise<Object> opened = Promise.promise();
+    Promise<OpenedSession> opened = Promise.promise();
     // On an event loop of its own: this one answers requests.
     EventLoops.forHandlers(vertx)
         .runOnContext(
@@ -251,15 +218,12 @@ final class SessionsApi {
                                           vertx,
                                           done.result(),
                                           options,
-                                          user,
-                                          expires,
+                                          asked.user(),
+                                          asked.expiresMs(),
                                           () -> sessions.remove(id));
                                   sessions.put(id, session);
                                   opened.complete(
-                                      new JsonObject()
-                                          .put("session", id)
-                                          .put("member", session.member())
-                                          .put("expiresMs", expires));
+                                      new OpenedSession(id, session.member(), asked.expiresMs()));
                                 })));
     return opened.future();
   }
@@ -268,130 +232,80 @@ final class SessionsApi {
     return Refusal.UNAVAILABLE.error("this node stops: open the session on another node");
   }
 
-  private static ConsumerOptions options(JsonObject request) {
-    JsonArray topics = JsonFields.arrayField(request, "topics");
-    if (topics == null || topics.isEmpty() || !topics.stream().allMatch(String.class::isInstance)) {
-      throw JsonFields.invalid("the field 'topics' must be an array of names, at least one");
-    }
-    if ("broadcast".equals(request.getValue("mode"))) {
+  private static ConsumerOptions options(OpenSession asked) {
+    if (asked.mode().equals("broadcast")) {
       throw JsonFields.invalid(
           "mode broadcast keeps its offsets in a directory of the consumer: a session has none");
     }
-    JsonObject json = new JsonObject().put("group", request.getValue("group"));
-    for (String name : OPTIONS) {
-      if (request.getValue(name) != null) {
-        json.put(name, request.getValue(name));
-      }
-    }
-    if (!json.containsKey("parallel")) {
-      json.put("parallel", PARALLEL);
-    }
-    ConsumerOptions options = new ConsumerOptions(json);
-    Object from = request.getValue("from");
-    if (from != null) {
-      options.setStart(StartAt.parse(from.toString()));
-    }
-    return options;
+    JsonObject options = RecordJson.of(OpenSession.class).write(asked);
+    List.of("from", "expiresMs", "user").forEach(options::remove);
+    return new ConsumerOptions(options).setStart(StartAt.parse(asked.from()));
   }
 
-  private static Future<Object> messages(PolledConsumer session, JsonObject request, String poll) {
-    onlyFields(request, "max", "waitMs", "again");
-    int max = (int) JsonFields.number(request, "max", MESSAGES_DEFAULT, 1, MESSAGES_MAX);
-    long wait = JsonFields.number(request, "waitMs", WAIT_MILLIS_MAX, 0, WAIT_MILLIS_MAX);
-    return session
-        .poll(poll, max, wait, JsonFields.flag(request, "again"))
-        .map(
-            given -> {
-              JsonArray messages = new JsonArray();
-              given.forEach(delivery -> messages.add(json(delivery)));
-              return new JsonObject().put("messages", messages);
-            });
+  private Future<PolledMessages> poll(PollMessages asked, String poll) {
+    return session(asked.in())
+        .poll(poll, asked.max(), asked.waitMs(), asked.again())
+        .map(given -> new PolledMessages(given.stream().map(SessionsApi::view).toList()));
   }
 
-  private static JsonObject json(Delivery delivery) {
+  private static PolledMessageView view(Delivery delivery) {
     Message message = delivery.message();
-    JsonObject json =
-        new JsonObject()
-            .put("topic", delivery.topic())
-            .put("shard", delivery.shard())
-            .put("offset", delivery.offset())
-            .put("epoch", delivery.epoch());
-    TextOrBase64.put(json, "key", message.key());
-    JsonObject headers = new JsonObject();
-    message.headers().forEach((name, value) -> headers.put(name, TextOrBase64.value(value)));
-    json.put("headers", headers);
-    TextOrBase64.put(json, "payload", message.payload());
-    json.put("attempt", delivery.attempt()).put("timestamp", message.timestampMillis());
-    MessagesApi.put(json, delivery.logPosition());
-    return json;
+    String key = TextOrBase64.textOrNull(message.key());
+    String payload = TextOrBase64.textOrNull(message.payload());
+    Map<String, HeaderValue> headers = new LinkedHashMap<>();
+    message.headers().forEach((name, value) -> headers.put(name, TextOrBase64.header(value)));
+    LogPosition log = delivery.logPosition();
+    return new PolledMessageView(
+        delivery.topic(),
+        delivery.shard(),
+        delivery.offset(),
+        delivery.epoch(),
+        key,
+        key == null ? TextOrBase64.base64(message.key()) : null,
+        headers,
+        payload,
+        payload == null ? TextOrBase64.base64(message.payload()) : null,
+        delivery.attempt(),
+        message.timestampMillis(),
+        log == null ? null : log.groupName(),
+        log == null ? null : (Long) log.index());
   }
 
-  private static Future<Object> results(PolledConsumer session, JsonObject request) {
-    onlyFields(request, "done", "failed");
-    JsonArray done = JsonFields.arrayField(request, "done");
-    JsonArray failed = JsonFields.arrayField(request, "failed");
-    if (done == null && failed == null) {
+  private Future<RefusedResults> results(GiveResults asked) {
+    PolledConsumer session = session(asked.in());
+    if (asked.done() == null && asked.failed() == null) {
       throw JsonFields.invalid("give 'done' or 'failed', or both");
     }
-    JsonArray refused = new JsonArray();
-    for (JsonObject each : objects(done)) {
-      JsonFields.onlyFields(each, PLACE);
+    List<Refused> refused = new ArrayList<>();
+    for (Place each : orNone(asked.done())) {
       settle(session, each, refused, session::done);
     }
-    for (JsonObject each : objects(failed)) {
-      JsonFields.onlyFields(each, FAILED);
-      String error = JsonFields.text(each, "error");
-      String shown = error == null ? "the consumer gave no reason" : error;
+    for (Failed each : orNone(asked.failed())) {
+      String shown = each.error() == null ? "the consumer gave no reason" : each.error();
       settle(
           session,
-          each,
+          each.place(),
           refused,
           delivery ->
               session.failed(
                   delivery, shown.substring(0, Math.min(ERROR_CHARS_MAX, shown.length()))));
     }
-    return Future.succeededFuture(new JsonObject().put("refused", refused));
+    return Future.succeededFuture(new RefusedResults(refused));
   }
 
-  private static List<JsonObject> objects(JsonArray array) {
-    if (array == null) {
-      return List.of();
-    }
-    if (!array.stream().allMatch(JsonObject.class::isInstance)) {
-      throw JsonFields.invalid(
-          "'done' and 'failed' have entries like"
-              + " {\"topic\":\"orders\",\"shard\":2,\"offset\":17,\"epoch\":4}");
-    }
-    return array.stream().map(JsonObject.class::cast).toList();
+  private static <T> List<T> orNone(List<T> list) {
+    return list == null ? List.of() : list;
   }
 
   private static void settle(
-      PolledConsumer session, JsonObject named, JsonArray refused, Consumer<Delivery> end) {
+      PolledConsumer session, Place place, List<Refused> refused, Consumer<Delivery> end) {
     try {
-      end.accept(
-          session.given(
-              JsonFields.neededText(named, "topic"),
-              (int) needed(named, "shard", Integer.MAX_VALUE),
-              needed(named, "offset", Long.MAX_VALUE),
-              needed(named, "epoch", Long.MAX_VALUE)));
+      end.accept(session.given(place.topic(), place.shard(), place.offset(), place.epoch()));
     } catch (RefusedException e) {
       if (e.refusal() != Refusal.FENCED) {
         throw e;
       }
-      refused.add(
-          new JsonObject()
-              .put("topic", named.getValue("topic"))
-              .put("shard", named.getValue("shard"))
-              .put("offset", named.getValue("offset"))
-              .put("epoch", named.getValue("epoch"))
-              .put("reason", e.refusal().name()));
+      refused.add(new Refused(place, e.refusal().name()));
     }
-  }
-
-  private static long needed(JsonObject json, String field, long max) {
-    if (json.getValue(field) == null) {
-      throw JsonFields.invalid("the field '" + field + "' is missing");
-    }
-    return JsonFields.number(json, field, -1, 0, max);
   }
 }

@@ -136,20 +136,27 @@ public final class OpenApiDocument {
   }
 
   private JsonObject responses(Operation<?, ?> of) {
-    JsonObject schema = schemas.refer(of.answerType());
-    if (of.isListed()) {
-      schema = new JsonObject().put("type", "array").put("items", schema);
+    JsonObject done = new JsonObject().put("description", Docs.first(Docs.of(of.answerType())));
+    if (of.hasEvents()) {
+      StringBuilder example = new StringBuilder();
+      ((JsonArray) example(of)).forEach(each -> example.append(of.event((JsonObject) each)));
+      JsonObject schema = new JsonObject().put("type", "string");
+      done.put("content", content("text/event-stream", schema, example.toString()));
+    } else if (of.status() != 204) {
+      JsonObject schema = schemas.refer(of.answerType());
+      if (of.isListed()) {
+        schema = new JsonObject().put("type", "array").put("items", schema);
+      }
+      done.put("content", content(JSON, schema, example(of)));
     }
-    JsonObject content = new JsonObject().put("schema", schema).put("example", example(of));
-    JsonObject responses =
-        new JsonObject()
-            .put(
-                String.valueOf(of.status()),
-                new JsonObject()
-                    .put("description", Docs.first(Docs.of(of.answerType())))
-                    .put("content", new JsonObject().put(JSON, content)));
+    JsonObject responses = new JsonObject().put(String.valueOf(of.status()), done);
     Errors.of(of).forEach(responses::put);
     return responses;
+  }
+
+  private static JsonObject content(String type, JsonObject schema, Object example) {
+    JsonObject content = new JsonObject().put("schema", schema).put("example", example);
+    return new JsonObject().put(type, content);
   }
 
   @SuppressWarnings("unchecked")

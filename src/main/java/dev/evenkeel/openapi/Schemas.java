@@ -4,6 +4,8 @@ import com.fasterxml.classmate.ResolvedType;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.github.victools.jsonschema.generator.CustomDefinition;
+import com.github.victools.jsonschema.generator.CustomDefinitionProviderV2;
+import com.github.victools.jsonschema.generator.CustomPropertyDefinition;
 import com.github.victools.jsonschema.generator.FieldScope;
 import com.github.victools.jsonschema.generator.Option;
 import com.github.victools.jsonschema.generator.OptionPreset;
@@ -13,9 +15,12 @@ import com.github.victools.jsonschema.generator.SchemaGeneratorConfigBuilder;
 import com.github.victools.jsonschema.generator.SchemaVersion;
 import dev.evenkeel.api.Body;
 import dev.evenkeel.api.Bounds;
+import dev.evenkeel.api.Caller;
 import dev.evenkeel.api.Default;
+import dev.evenkeel.api.HeaderValue;
 import dev.evenkeel.api.Inline;
 import dev.evenkeel.api.LeftOut;
+import dev.evenkeel.api.NotEmpty;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.api.Words;
 import dev.evenkeel.protocol.Worded;
@@ -48,6 +53,7 @@ final class Schemas {
   private boolean asked;
 
   Schemas() {
+    CustomDefinitionProviderV2 references = this::reference;
     SchemaGeneratorConfigBuilder config =
         new SchemaGeneratorConfigBuilder(SchemaVersion.DRAFT_2020_12, OptionPreset.PLAIN_JSON)
             .with(
@@ -58,10 +64,22 @@ final class Schemas {
             .without(Option.SCHEMA_VERSION_INDICATOR);
     config
         .forFields()
+        .withIgnoreCheck(field -> has(field, Caller.class))
+        .withCustomDefinitionProvider(
+            (field, context) ->
+                has(field, Inline.class)
+                    ? new CustomPropertyDefinition(
+                        context.createStandardDefinition(field.getType(), references))
+                    : null)
+        .withArrayMinItemsResolver(
+            field -> !field.isFakeContainerItemScope() && has(field, NotEmpty.class) ? 1 : null)
         .withNullableCheck(field -> isNullable(field) && !has(field, LeftOut.class))
         .withRequiredCheck(this::isRequired)
         .withDescriptionResolver(
-            field -> Docs.of(field.getDeclaringType().getErasedType(), field.getDeclaredName()))
+            field ->
+                field.isFakeContainerItemScope()
+                    ? null
+                    : Docs.of(field.getDeclaringType().getErasedType(), field.getDeclaredName()))
         .withDefaultResolver(field -> asked ? usual(field) : null)
         .withEnumResolver(Schemas::words)
         .withInstanceAttributeOverride(
@@ -74,7 +92,7 @@ final class Schemas {
         .withNumberInclusiveMaximumResolver(field -> bound(field, Bounds::max));
     config
         .forTypesInGeneral()
-        .withCustomDefinitionProvider(this::reference)
+        .withCustomDefinitionProvider(references)
         .withPropertySorter((one, other) -> 0);
     generator = new SchemaGenerator(config.build());
   }
@@ -193,6 +211,14 @@ final class Schemas {
 
   private CustomDefinition reference(ResolvedType type, SchemaGenerationContext context) {
     Class<?> plain = type.getErasedType();
+    if (plain == HeaderValue.class) {
+      ObjectNode node = context.getGeneratorConfig().createObjectNode();
+      ArrayNode forms = node.putArray("oneOf");
+      forms.addObject().put("type", "string");
+      ObjectNode bytes = forms.addObject().put("type", "object");
+      bytes.putObject("properties").putObject("base64").put("type", "string");
+      return new CustomDefinition(node, true);
+    }
     if (plain.isEnum()) {
       ObjectNode node = context.getGeneratorConfig().createObjectNode().put("type", "string");
       ArrayNode all = node.putArray("enum");

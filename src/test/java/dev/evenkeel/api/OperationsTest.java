@@ -21,7 +21,9 @@ class OperationsTest {
   <Q extends Record, A> void itsExamplesAreTheSameAfterTheWire(Operation<Q, A> operation) {
     JsonObject asked = new JsonObject(operation.ask(operation.questionExample()).toBuffer());
     assertThat(operation.question(asked)).isEqualTo(operation.questionExample());
-    assertThat(Operations.of(operation.address(), asked)).isSameAs(operation);
+    if (operation.address() != null) {
+      assertThat(Operations.of(operation.address(), asked)).isSameAs(operation);
+    }
     A answer = operation.answerExample();
     assertThat(operation.readAnswer(operation.writeAnswer(answer))).isEqualTo(answer);
   }

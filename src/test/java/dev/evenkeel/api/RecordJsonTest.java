@@ -110,6 +110,84 @@ class RecordJsonTest {
     assertThatThrownBy(() -> FORM.readStrictly(json)).hasMessageContaining(words);
   }
 
+  /** What is seldom needed. */
+  public record Special(
+      @NotEmpty List<String> names,
+      @AlsoNumber @Default("earliest") String from,
+      @Unless("textBase64") @Nullable String text,
+      @LeftOut @Nullable String textBase64,
+      Map<String, HeaderValue> headers,
+      @Inline @Nullable Item perhaps,
+      @Caller @Nullable String user) {}
+
+  private static final RecordJson<Special> SPECIAL = RecordJson.of(Special.class);
+
+  private static JsonObject special(String text, String base64, Item perhaps) {
+    Special written =
+        new Special(
+            List.of("a"),
+            "7",
+            text,
+            base64,
+            Map.of("h", HeaderValue.of("v"), "b", new HeaderValue(null, "/w==")),
+            perhaps,
+            null);
+    JsonObject wire = new JsonObject(SPECIAL.write(written).toBuffer());
+    assertThat(SPECIAL.readStrictly(wire)).isEqualTo(written);
+    return wire;
+  }
+
+  @Test
+  void aFieldIsLeftOutIfTheOtherOneIsThere() {
+    assertThat(special("x", null, null).fieldNames()).contains("text").doesNotContain("textBase64");
+    assertThat(special(null, null, null).fieldNames()).contains("text");
+    assertThat(special(null, "/w==", null).fieldNames())
+        .contains("textBase64")
+        .doesNotContain("text");
+  }
+
+  @Test
+  void theFieldsOfAnInlineRecordAreThereOnlyIfItIs() {
+    assertThat(special("x", null, null).fieldNames()).doesNotContain("name");
+    assertThat(special("x", null, new Item("y")).getString("name")).isEqualTo("y");
+  }
+
+  @Test
+  void aHeaderIsATextOrBytes() {
+    JsonObject headers = special("x", null, null).getJsonObject("headers");
+    assertThat(headers).isEqualTo(new JsonObject("{\"h\":\"v\",\"b\":{\"base64\":\"/w==\"}}"));
+    JsonObject wrong = special("x", null, null).put("headers", new JsonObject().put("h", 1));
+    assertThatThrownBy(() -> SPECIAL.readStrictly(wrong))
+        .hasMessageContaining("each value in it a string or {\"base64\":\"...\"}");
+  }
+
+  @Test
+  void aListMayNeedAnItem() {
+    JsonObject none = special("x", null, null).put("names", new JsonArray());
+    assertThatThrownBy(() -> SPECIAL.readStrictly(none))
+        .hasMessageContaining(
+            "the field 'names' is []: it must be an array with one item at least, and each item of"
+                + " it a string");
+  }
+
+  @Test
+  void aTextMayBeSentAsANumber() {
+    JsonObject number = special("x", null, null).put("from", 12);
+    assertThat(SPECIAL.readStrictly(number).from()).isEqualTo("12");
+    number.remove("from");
+    assertThat(SPECIAL.readStrictly(number).from()).isEqualTo("earliest");
+  }
+
+  @Test
+  void aListThatAFormerVersionDoesNotSendIsEmpty() {
+    JsonObject former = least();
+    former.remove("items");
+    former.remove("counts");
+    assertThat(FORM.read(former).items()).isEmpty();
+    assertThat(FORM.read(former).counts()).isEmpty();
+    assertThatThrownBy(() -> FORM.readStrictly(former)).hasMessage("the field 'items' is missing");
+  }
+
   @Test
   void aLaterVersionMayHaveMoreFields() {
     JsonObject later = new JsonObject(FORM.write(FULL).toBuffer()).put("new", 1);

@@ -4,7 +4,6 @@ import dev.evenkeel.api.Need;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.Permission.Kind;
-import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonArray;
@@ -73,10 +72,9 @@ public final class ApiRules {
       case Addresses.API_DELAYED -> delayed(principal, action, text(question, "topic"));
       case Addresses.API_TOPICS -> topics(principal, action, question);
       case Addresses.API_GROUPS -> groups(principal, action, question);
-      case Addresses.API_SESSIONS -> sessions(principal, action, question);
       default -> {
         principal.require(Kind.ADMIN, NO_NAME);
-        if (Operations.all().stream().noneMatch(each -> each.address().equals(address))) {
+        if (Operations.all().stream().noneMatch(each -> address.equals(each.address()))) {
           throw principal.denied("that no user can have");
         }
       }
@@ -118,14 +116,6 @@ public final class ApiRules {
     }
   }
 
-  private static void sessions(Principal principal, String action, JsonObject question) {
-    principal.require(Kind.GROUP, text(question, "group"));
-    if (action.equals("open") && question.getValue("topics") instanceof JsonArray topics) {
-      topics.forEach(
-          topic -> principal.require(Kind.CONSUME, topic instanceof String name ? name : NO_NAME));
-    }
-  }
-
   /**
    * The part of an answer that the principal may see.
    *
@@ -133,19 +123,15 @@ public final class ApiRules {
    */
   public static Object visible(
       Principal principal, String address, JsonObject question, Object answer) {
-    if (address.equals(Addresses.API_SESSIONS) && principal.bound()) {
-      // The permission may have been taken away since the session was opened.
-      if (((JsonObject) answer).getValue("messages") instanceof JsonArray messages) {
-        messages.forEach(each -> principal.require(Kind.CONSUME, text((JsonObject) each, "topic")));
-      }
-      return answer;
+    Operation<?, ?> operation = operation(address, question);
+    if (operation != null && principal.bound() && answer instanceof JsonObject given) {
+      operation.needsForAnswer(given).forEach(principal::require);
     }
     if (principal.seesAll()) {
       return answer;
     }
     String action = action(question);
     if (answer instanceof JsonArray list) {
-      Operation<?, ?> operation = operation(address, question);
       if (operation != null) {
         return only(list, each -> sees(principal, operation.needToSee(each)));
       }
@@ -188,7 +174,7 @@ public final class ApiRules {
     List<String> shown = SHOWN;
     if (operation != null) {
       words.append(" ").append(operation.action());
-      shown = RecordJson.of(operation.questionType()).fields();
+      shown = operation.fields();
     }
     for (String key : shown) {
       Object value = question.getValue(key);

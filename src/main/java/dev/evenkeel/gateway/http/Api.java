@@ -96,10 +96,12 @@ final class Api {
   void answer(RoutingContext context, int status, Future<?> answer) {
     answer.onComplete(
         done -> {
-          if (done.succeeded()) {
-            send(context, status, done.result());
-          } else {
+          if (done.failed()) {
             fail(context, done.cause());
+          } else if (status == 204) {
+            context.response().setStatusCode(status).end();
+          } else {
+            send(context, status, done.result());
           }
         });
   }

@@ -6,6 +6,7 @@ import static dev.evenkeel.gateway.http.Requests.text;
 
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.PollMessages;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.gateway.http.Requests.Query;
@@ -17,7 +18,6 @@ import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -84,25 +84,20 @@ final class JsonRoutes {
           .handler(withBody(groups, action, 200));
     }
 
-    String sessions = Addresses.API_SESSIONS;
-    String session = "/api/groups/:group/sessions/:session";
-    router
-        .post("/api/groups/:group/sessions")
-        .handler(settings)
-        .handler(withBody(sessions, "open", 201));
-    router.get(session + "/messages").handler(this::poll);
-    router.post(session + "/results").handler(names).handler(withBody(sessions, "results", 200));
-    router.post(session + "/extend").handler(withoutBody(sessions, "extend"));
-    router.delete(session).handler(this::closeSession);
-
+    route(router, Operations.POLL_MESSAGES).handler(this::poll);
     Operations.all().stream()
         .filter(operation -> operation.method() != null && !operation.hasOwnRoute())
         .forEach(operation -> mount(router, operation));
   }
 
-  private void mount(Router router, Operation<?, ?> operation) {
+  /** The route of an operation, yet without a handler. */
+  static Route route(Router router, Operation<?, ?> operation) {
     String path = operation.path(parameter -> ":" + parameter);
-    Route route = router.route(HttpMethod.valueOf(operation.method().name()), path);
+    return router.route(HttpMethod.valueOf(operation.method().name()), path);
+  }
+
+  private void mount(Router router, Operation<?, ?> operation) {
+    Route route = route(router, operation);
     if (operation.hasBody()) {
       route.handler(bodies.upTo(operation.hasLargeBody() ? NAMES_BYTES_MAX : SETTINGS_BYTES_MAX));
     }
@@ -118,24 +113,25 @@ final class JsonRoutes {
   static JsonObject question(RoutingContext context, Operation<?, ?> operation) {
     boolean lacksBody = !operation.isBodyNeeded() && Requests.body(context).length() == 0;
     JsonObject question;
-    List<String> known = new ArrayList<>();
     RecordJson<?> form = RecordJson.of(operation.questionType());
     if (operation.hasBody() && !lacksBody) {
       question = Requests.question(context, operation.action());
     } else {
       question = new JsonObject().put(Operation.ACTION, operation.action());
     }
-    if (!operation.hasBody()) {
-      known.addAll(form.fields());
-      operation.parameters().forEach(each -> known.remove(operation.field(each)));
-    }
-    Nearest.requireKnown("query parameter", context.queryParams().names(), known);
+    Nearest.requireKnown(
+        "query parameter",
+        context.queryParams().names(),
+        operation.hasBody() ? List.of() : operation.fieldsBesidePath());
     for (Map.Entry<String, String> each : context.queryParams()) {
       question.put(each.getKey(), form.ofText("query parameter", each.getKey(), each.getValue()));
     }
     operation
         .parameters()
         .forEach(each -> Requests.ofPath(context, question, each, operation.field(each)));
+    if (form.caller() != null) {
+      ofCaller(context, question, form.caller());
+    }
     return question;
   }
 
@@ -164,43 +160,28 @@ final class JsonRoutes {
       boolean ofTopic = address.equals(Addresses.API_TOPICS) && name.equals("topic");
       Requests.ofPath(context, question, name, ofTopic ? "name" : name);
     }
-    if (address.equals(Addresses.API_SESSIONS)) {
-      ofCaller(context, question);
-    }
     api.answer(context, done, api.ask(context, address, question));
   }
 
-  /** A session belongs to the user who opened it. */
-  static void ofCaller(RoutingContext context, JsonObject question) {
-    if (question.containsKey("user")) {
-      throw ApiFailure.invalid("unknown field 'user': it is whoever sends the request");
+  private static void ofCaller(RoutingContext context, JsonObject question, String field) {
+    if (question.containsKey(field)) {
+      throw ApiFailure.invalid("unknown field '" + field + "': it is whoever sends the request");
     }
-    question.put("user", Callers.principal(context).name());
+    question.put(field, Callers.principal(context).name());
   }
 
   private void poll(RoutingContext context) {
-    JsonObject options = new JsonObject();
-    Requests.readQuery(context, options, number("max"), number("waitMs"), flag("again"));
-    SessionPoll poll = new SessionPoll(api, context);
+    PollMessages asked =
+        Operations.POLL_MESSAGES.question(question(context, Operations.POLL_MESSAGES));
+    SessionPoll poll = new SessionPoll(api, context, asked);
     context.addEndHandler(
         ended -> {
           if (ended.failed()) {
             poll.abandon();
           }
         });
-    poll.ask(options)
+    poll.ask()
         .onSuccess(answer -> poll.written(Api.send(context, 200, answer)))
-        .onFailure(failure -> Api.fail(context, failure));
-  }
-
-  private void closeSession(RoutingContext context) {
-    JsonObject question = new JsonObject().put("action", "close");
-    Requests.readQuery(context, new JsonObject());
-    Requests.ofPath(context, question, "group", "group");
-    Requests.ofPath(context, question, "session", "session");
-    ofCaller(context, question);
-    api.ask(context, Addresses.API_SESSIONS, question)
-        .onSuccess(closed -> context.response().setStatusCode(204).end())
         .onFailure(failure -> Api.fail(context, failure));
   }
 

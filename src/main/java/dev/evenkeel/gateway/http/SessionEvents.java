@@ -1,6 +1,11 @@
 package dev.evenkeel.gateway.http;
 
+import dev.evenkeel.api.ExtendSession;
+import dev.evenkeel.api.InSession;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.PollMessages;
 import dev.evenkeel.bus.Addresses;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerResponse;
@@ -30,8 +35,7 @@ final class SessionEvents {
   }
 
   void mount(Router router) {
-    router
-        .get("/api/groups/:group/sessions/:session/events")
+    JsonRoutes.route(router, Operations.STREAM_MESSAGES)
         .handler(context -> new Stream(context).begin());
   }
 
@@ -39,6 +43,7 @@ final class SessionEvents {
   private final class Stream {
     private final RoutingContext context;
     private final HttpServerResponse response;
+    private final InSession session;
 
     /** The question whose answer the caller has not got, or the last one. */
     private SessionPoll poll;
@@ -46,19 +51,21 @@ final class SessionEvents {
     Stream(RoutingContext context) {
       this.context = context;
       response = context.response();
+      session =
+          Operations.STREAM_MESSAGES
+              .question(JsonRoutes.question(context, Operations.STREAM_MESSAGES))
+              .in();
     }
 
     void begin() {
-      Requests.readQuery(context, new JsonObject());
       context.addEndHandler(
           ended -> {
             if (ended.failed()) {
               poll.abandon();
             }
           });
-      poll = new SessionPoll(api, context);
       // The first answer tells whether there is such a session.
-      poll.ask(options(true, 0))
+      ask(0, true)
           .onFailure(failure -> Api.fail(context, failure))
           .onSuccess(
               first -> {
@@ -76,27 +83,16 @@ final class SessionEvents {
               });
     }
 
-    private static JsonObject options(boolean again, int waitMillis) {
-      return new JsonObject()
-          .put("again", again)
-          .put("max", MESSAGES_MAX)
-          .put("waitMs", waitMillis);
+    private Future<Object> ask(int waitMillis, boolean again) {
+      poll =
+          new SessionPoll(api, context, new PollMessages(session, MESSAGES_MAX, waitMillis, again));
+      return poll.ask();
     }
 
     private void write(Object answer) {
       StringBuilder events = new StringBuilder();
       for (Object each : ((JsonObject) answer).getJsonArray("messages")) {
-        JsonObject message = (JsonObject) each;
-        events
-            .append("id: ")
-            .append(message.getString("topic"))
-            .append('/')
-            .append(message.getValue("shard"))
-            .append('/')
-            .append(message.getValue("offset"))
-            .append("\nevent: message\ndata: ")
-            .append(message.encode())
-            .append("\n\n");
+        events.append(Operations.STREAM_MESSAGES.event((JsonObject) each));
       }
       // A comment shows whether the caller is still there.
       poll.written(response.write(events.isEmpty() ? ": waiting\n\n" : events.toString()));
@@ -118,7 +114,8 @@ final class SessionEvents {
       if (response.closed()) {
         vertx.cancelTimer(timer);
       } else {
-        api.ask(Addresses.API_SESSIONS, SessionPoll.question(context, "extend"));
+        JsonObject extend = Operations.EXTEND_SESSION.ask(new ExtendSession(session));
+        api.ask(context, Addresses.API_SESSIONS, extend);
       }
     }
 
@@ -126,8 +123,7 @@ final class SessionEvents {
       if (response.closed() || response.ended()) {
         return;
       }
-      poll = new SessionPoll(api, context);
-      poll.ask(options(false, WAIT_MILLIS))
+      ask(WAIT_MILLIS, false)
           .onSuccess(
               answer -> {
                 if (!response.closed()) {

@@ -1,5 +1,8 @@
 package dev.evenkeel.gateway.http;
 
+import dev.evenkeel.api.AbandonPoll;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.PollMessages;
 import dev.evenkeel.bus.Addresses;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
@@ -15,21 +18,19 @@ final class SessionPoll {
   private final Api api;
   private final RoutingContext context;
   private final String name = UUID.randomUUID().toString();
+  private final PollMessages question;
   private boolean over;
 
-  SessionPoll(Api api, RoutingContext context) {
+  SessionPoll(Api api, RoutingContext context, PollMessages question) {
     this.api = api;
     this.context = context;
+    this.question = question;
   }
 
-  /**
-   * Asks. Call it once.
-   *
-   * @param options how many messages, and how long to wait
-   */
-  Future<Object> ask(JsonObject options) {
-    JsonObject question = question(context, "messages").mergeIn(options);
-    return api.ask(context, Addresses.API_SESSIONS, question, name)
+  /** Asks. Call it once. */
+  Future<Object> ask() {
+    JsonObject asked = Operations.POLL_MESSAGES.ask(question);
+    return api.ask(context, Addresses.API_SESSIONS, asked, name)
         // Also an answer that did not come in time, or that the caller must not see.
         .onFailure(failure -> abandon());
   }
@@ -43,16 +44,8 @@ final class SessionPoll {
   void abandon() {
     if (!over) {
       over = true;
-      api.ask(Addresses.API_SESSIONS, question(context, "abandon"), name);
+      JsonObject gone = Operations.ABANDON_POLL.ask(new AbandonPoll(question.in()));
+      api.ask(Addresses.API_SESSIONS, gone, name);
     }
-  }
-
-  /** A question about the session that the path names. */
-  static JsonObject question(RoutingContext context, String action) {
-    JsonObject question = new JsonObject().put("action", action);
-    Requests.ofPath(context, question, "group", "group");
-    Requests.ofPath(context, question, "session", "session");
-    JsonRoutes.ofCaller(context, question);
-    return question;
   }
 }

@@ -283,6 +283,63 @@ class RulesTest {
     refused(Refusal.FORBIDDEN, () -> send(user("admin:*"), true, Op.READ_QUOTAS, new Bytes()));
   }
 
+  @Test
+  void whoConsumesOverHttpNeedsTheGroupAndTheTopics() {
+    JsonObject open =
+        new JsonObject()
+            .put("action", "open")
+            .put("group", "g")
+            .put("topics", new JsonArray().add("orders").add("bills").add(7));
+    Principal member = user("group:g", "consume:orders", "consume:bills");
+    refused(Refusal.FORBIDDEN, () -> ApiRules.check(member, Addresses.API_SESSIONS, open));
+    open.getJsonArray("topics").remove(2);
+    ApiRules.check(member, Addresses.API_SESSIONS, open);
+    for (Principal other :
+        List.of(user("group:g", "consume:orders"), user("consume:*"), user("admin:*"))) {
+      refused(Refusal.FORBIDDEN, () -> ApiRules.check(other, Addresses.API_SESSIONS, open));
+    }
+    assertThat(ApiRules.words(Addresses.API_SESSIONS, open.put("user", "shop")))
+        .isEqualTo("sessions open group=g topics=[\"orders\",\"bills\"]");
+    JsonObject poll = new JsonObject().put("action", "messages").put("group", "g");
+    ApiRules.check(user("group:g"), Addresses.API_SESSIONS, poll);
+    refused(
+        Refusal.FORBIDDEN, () -> ApiRules.check(user("consume:*"), Addresses.API_SESSIONS, poll));
+    JsonObject answer =
+        new JsonObject()
+            .put("messages", new JsonArray().add(new JsonObject().put("topic", "orders")));
+    assertThat(ApiRules.visible(member, Addresses.API_SESSIONS, poll, answer)).isSameAs(answer);
+    refused(
+        Refusal.FORBIDDEN,
+        () -> ApiRules.visible(user("group:g"), Addresses.API_SESSIONS, poll, answer));
+    assertThat(ApiRules.changes(Addresses.API_SESSIONS, open)).isFalse();
+  }
+
+  @Test
+  void whoChangesNodesAdministersTheClusterAndWhoSeesSomethingSeesThem() {
+    JsonObject status = new JsonObject().put("action", "status");
+    ApiRules.check(user("view:orders"), Addresses.API_CLUSTER, status);
+    ApiRules.check(user("admin:orders"), Addresses.API_CLUSTER, status);
+    refused(
+        Refusal.FORBIDDEN, () -> ApiRules.check(user("produce:*"), Addresses.API_CLUSTER, status));
+    assertThat(ApiRules.changes(Addresses.API_CLUSTER, status)).isFalse();
+    for (String action : List.of("admit", "drain", "undrain", "remove", "replace")) {
+      JsonObject question = new JsonObject().put("action", action).put("node", "n2");
+      ApiRules.check(user("admin:*"), Addresses.API_CLUSTER, question);
+      refused(
+          Refusal.FORBIDDEN,
+          () -> ApiRules.check(user("admin:orders", "view:*"), Addresses.API_CLUSTER, question));
+      assertThat(ApiRules.changes(Addresses.API_CLUSTER, question)).as("is audited").isTrue();
+      assertThat(ApiRules.words(Addresses.API_CLUSTER, question))
+          .isEqualTo("cluster " + action + " node=n2");
+    }
+    for (String action : List.of("membership", "replacement")) {
+      JsonObject question = new JsonObject().put("action", action).put("node", "n2");
+      refused(
+          Refusal.FORBIDDEN, () -> ApiRules.check(user("view:*"), Addresses.API_CLUSTER, question));
+      assertThat(ApiRules.changes(Addresses.API_CLUSTER, question)).isFalse();
+    }
+  }
+
   private static JsonObject quota(String action, String kind, String name) {
     return new JsonObject().put("action", action).put("kind", kind).put("name", name);
   }
