@@ -5,7 +5,10 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** The least and the greatest value of a whole number, or of each number in a map. */
+/**
+ * The least and the greatest value of a whole number, or of each number in a map; of a text, the
+ * greatest is that of its length.
+ */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.RECORD_COMPONENT)
 public @interface Bounds {

@@ -34,17 +34,30 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
     Object read(Object json, boolean strict);
   }
 
+  static final JsonType TEXT = plain(String.class, "a string");
+  static final JsonType BASE64 =
+      new JsonType(
+          "bytes as Base64", null, Object::toString, (json, strict) -> TextOrBytes.coded(json));
   private static final String ONE_OF = "one of ";
-  private static final String BASE64 = "base64";
 
   private static final Map<Class<?>, JsonType> SIMPLE =
       Map.of(
-          String.class, plain(String.class, "a string"),
+          TextOrBytes.class,
+              new JsonType(
+                  "a string or {\"base64\": \"...\"}",
+                  null,
+                  TextOrBytes::write,
+                  (json, strict) -> TextOrBytes.read(json)),
           boolean.class, plain(Boolean.class, "true or false").unless(false),
           Boolean.class, plain(Boolean.class, "true or false"),
           Double.class,
               simple("a number", json -> json instanceof Number n ? n.doubleValue() : null),
-          Instant.class, simple("a time such as 2026-01-31T12:00:00Z", JsonType::instant),
+          Instant.class,
+              new JsonType(
+                  "a time such as 2026-01-31T12:00:00Z",
+                  null,
+                  Object::toString,
+                  (json, strict) -> instant(json)),
           JsonObject.class, plain(JsonObject.class, "an object"),
           JsonArray.class, plain(JsonArray.class, "an array"),
           Object.class, plain(Object.class, "a value"));
@@ -86,6 +99,9 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
           : of.length == 1 ? list(item) : map(item);
     }
     Class<?> plain = (Class<?>) type;
+    if (plain == String.class) {
+      return max == Long.MAX_VALUE ? TEXT : shortText(max);
+    }
     if (plain == int.class || plain == Integer.class) {
       JsonType whole =
           whole(Math.max(min, Integer.MIN_VALUE), Math.min(max, Integer.MAX_VALUE), n -> (int) n);
@@ -98,10 +114,7 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
     if (plain.isEnum()) {
       return words(plain.getEnumConstants());
     }
-    if (plain == HeaderValue.class) {
-      return headerValue();
-    }
-    if (plain.isRecord()) {
+    if (plain.isRecord() && plain != TextOrBytes.class) {
       return record(RecordJson.of(plain.asSubclass(Record.class)));
     }
     return SIMPLE.get(plain);
@@ -117,6 +130,12 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
 
   private static JsonType plain(Class<?> type, String right) {
     return simple(right, json -> type.isInstance(json) ? json : null);
+  }
+
+  private static JsonType shortText(long charsMax) {
+    return simple(
+        "a string of at most " + charsMax + " characters",
+        json -> json instanceof String text && text.length() <= charsMax ? text : null);
   }
 
   private static Object instant(Object json) {
@@ -166,25 +185,6 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
             !(json instanceof JsonObject object)
                 ? null
                 : strict ? form.readStrictly(object) : form.read(object));
-  }
-
-  private static JsonType headerValue() {
-    return new JsonType(
-        "a string or {\"base64\":\"...\"}",
-        null,
-        value -> {
-          HeaderValue header = (HeaderValue) value;
-          return header.text() != null
-              ? header.text()
-              : new JsonObject().put(BASE64, header.base64());
-        },
-        (json, strict) ->
-            json instanceof String text
-                ? HeaderValue.of(text)
-                : json instanceof JsonObject object
-                        && object.getValue(BASE64) instanceof String coded
-                    ? new HeaderValue(null, coded)
-                    : null);
   }
 
   private static JsonType list(JsonType of) {

@@ -4,7 +4,9 @@ import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -61,6 +63,9 @@ public final class Operation<Q extends Record, A> {
   private boolean largeBody;
   private boolean ownRoute;
   private final Map<String, String> renamed = new HashMap<>();
+  private final List<String> busOnly = new ArrayList<>();
+  private final Map<String, String> headers = new LinkedHashMap<>();
+  private String list;
   private String tag;
   private final List<String> needed = new ArrayList<>();
   private final List<Refusal> refusals = new ArrayList<>();
@@ -88,6 +93,9 @@ public final class Operation<Q extends Record, A> {
     tag = address == null ? null : address.substring(address.lastIndexOf('.') + 1);
   }
 
+  /**
+   * @param action null: the only operation of the address
+   */
   static <Q extends Record, A extends Record> Operation<Q, A> of(
       String address, String action, Class<Q> question, Class<A> answer) {
     return new Operation<>(address, action, question, answer, false);
@@ -204,6 +212,24 @@ public final class Operation<Q extends Record, A> {
     return this;
   }
 
+  /** A field that questions have over the event bus only. */
+  Operation<Q, A> busOnly(String field) {
+    busOnly.add(field);
+    return this;
+  }
+
+  /** An answer of which nothing else is known is the list in this field of it. */
+  Operation<Q, A> oftenOnly(String field) {
+    list = field;
+    return this;
+  }
+
+  /** Over HTTP, a field of the answer is in a header, and not in the body. */
+  Operation<Q, A> header(String name, String field) {
+    headers.put(name, field);
+    return this;
+  }
+
   /** A body may have thousands of names. */
   Operation<Q, A> largeBody() {
     largeBody = true;
@@ -242,7 +268,7 @@ public final class Operation<Q extends Record, A> {
     return address;
   }
 
-  /** The {@link #ACTION} of questions. */
+  /** The {@link #ACTION} of questions; null: they have none. */
   public String action() {
     return action;
   }
@@ -270,7 +296,7 @@ public final class Operation<Q extends Record, A> {
     return path;
   }
 
-  /** The parameters of the path, in order. */
+  /** The parameters of the path, in order; none if there is no path. */
   public List<String> parameters() {
     return path == null
         ? List.of()
@@ -303,6 +329,24 @@ public final class Operation<Q extends Record, A> {
     return PARAMETER
         .matcher(path)
         .replaceAll(found -> Matcher.quoteReplacement(parameter.apply(found.group(1))));
+  }
+
+  /** The parameters of the query, if there is no body. */
+  public List<String> queryParameters() {
+    List<String> fields = new ArrayList<>(question.fields());
+    fields.removeAll(busOnly);
+    parameters().forEach(each -> fields.remove(field(each)));
+    return fields;
+  }
+
+  /** The field of the answer that often is all of it; null: there is none. */
+  public String oftenOnly() {
+    return list;
+  }
+
+  /** The fields of the answer that are headers over HTTP, by the name of the header. */
+  public Map<String, String> headers() {
+    return Collections.unmodifiableMap(headers);
   }
 
   /** Whether a body may have thousands of names. */
@@ -370,20 +414,31 @@ public final class Operation<Q extends Record, A> {
 
   /** Reads what an untrusted program asks. */
   public Q question(JsonObject json) {
-    return question.readStrictly(json, ACTION);
+    return action == null ? question.readStrictly(json) : question.readStrictly(json, ACTION);
   }
 
   /** The question as it is sent over the event bus. */
   public JsonObject ask(Q asked) {
-    return question.write(asked).put(ACTION, action);
+    return withAction(question.write(asked));
+  }
+
+  /** Adds the action to the other fields of a question. */
+  public JsonObject withAction(JsonObject fields) {
+    return action == null ? fields : fields.put(ACTION, action);
   }
 
   /** Writes an answer as a JSON object, or as a JSON array of them. */
   @SuppressWarnings("unchecked")
   public Object writeAnswer(A answer) {
-    return listed
-        ? RecordJson.json((List<? extends Record>) answer)
-        : RecordJson.json((Record) answer);
+    if (listed) {
+      return RecordJson.json((List<? extends Record>) answer);
+    }
+    JsonObject json = RecordJson.json((Record) answer);
+    boolean only =
+        list != null
+            && json.stream()
+                .allMatch(each -> each.getKey().equals(list) || each.getValue() == null);
+    return only ? json.getValue(list) : json;
   }
 
   /** Reads an answer. */
@@ -391,7 +446,7 @@ public final class Operation<Q extends Record, A> {
   public A readAnswer(Object json) {
     RecordJson<? extends Record> form = RecordJson.of(answerType);
     if (!listed) {
-      return (A) form.read((JsonObject) json);
+      return (A) form.read(json instanceof JsonObject all ? all : new JsonObject().put(list, json));
     }
     List<Object> answers = new ArrayList<>();
     for (Object each : (JsonArray) json) {
@@ -420,6 +475,10 @@ public final class Operation<Q extends Record, A> {
   public String toString() {
     return address == null
         ? questionType.getSimpleName()
-        : address.substring(address.lastIndexOf('.') + 1) + " " + action;
+        : action == null ? addressWord() : addressWord() + " " + action;
+  }
+
+  private String addressWord() {
+    return address.substring(address.lastIndexOf('.') + 1);
   }
 }

@@ -7,9 +7,7 @@ import org.jspecify.annotations.Nullable;
  * A message in the hands of a session.
  *
  * @param epoch grows with each owner of the shard
- * @param keyBase64 the key, if it is not UTF-8
  * @param headers text, or bytes as Base64
- * @param payloadBase64 the payload, if it is not UTF-8
  * @param attempt 1 for the first
  * @param timestamp milliseconds since 1970
  * @param logGroup name of the log group that has the message; left out if it is not known
@@ -21,11 +19,9 @@ public record PolledMessageView(
     int shard,
     long offset,
     long epoch,
-    @Unless("keyBase64") @Nullable String key,
-    @LeftOut @Nullable String keyBase64,
-    Map<String, HeaderValue> headers,
-    @Unless("payloadBase64") @Nullable String payload,
-    @LeftOut @Nullable String payloadBase64,
+    @Nullable TextOrBytes key,
+    Map<String, TextOrBytes> headers,
+    @Nullable TextOrBytes payload,
     int attempt,
     @Nullable Long timestamp,
     @LeftOut @Nullable String logGroup,

@@ -24,12 +24,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes a public record as a JSON object, and reads it back. Each component is a field with its
  * name; its Java type and its annotations say the form: {@link Bounds}, {@link NotEmpty}, {@link
- * AlsoNumber}, {@link Default}, {@link LeftOut}, {@link Unless}, {@link Inline} and {@link
+ * AlsoNumber}, {@link Default}, {@link LeftOut}, {@link Inline} and {@link
  * Nullable}. The methods declare other forms.
  *
  * <p>Reading ignores fields that the record does not have, so that later versions may add some, and
  * takes a word that it does not know for null. It throws a {@link RefusedException} INVALID for a
- * field that is missing, or of the wrong type.
+ * field that is missing, or of the wrong type. A list or map that is missing is empty.
  */
 public final class RecordJson<T extends Record> {
   /** Most characters of a wrong value that a message shows. */
@@ -45,9 +45,6 @@ public final class RecordJson<T extends Record> {
   private final Map<String, Form> forms = new LinkedHashMap<>();
   private final List<String> fields = new ArrayList<>();
   private final Map<String, JsonType> types = new LinkedHashMap<>();
-
-  /** Fields that are left out if another one is there. */
-  private final Map<String, String> others = new LinkedHashMap<>();
 
   private String caller;
 
@@ -110,13 +107,12 @@ public final class RecordJson<T extends Record> {
                   : inner.read(json, strict));
     }
     String name = component.getName();
+    if (component.getType() == TextOrBytes.class) {
+      return textOrBytes(name, mayBeNull(component));
+    }
     fields.add(name);
     if (component.isAnnotationPresent(Caller.class)) {
       caller = name;
-    }
-    Unless unless = component.getAnnotation(Unless.class);
-    if (unless != null) {
-      others.put(name, unless.value());
     }
     JsonType type = JsonType.of(component);
     if (type == null) {
@@ -149,6 +145,40 @@ public final class RecordJson<T extends Record> {
             throw wrong("field", name, value, type);
           }
           return read;
+        });
+  }
+
+  private Form textOrBytes(String name, boolean mayBeNull) {
+    String coded = TextOrBytes.coded(name);
+    fields.addAll(List.of(name, coded));
+    types.put(name, JsonType.TEXT);
+    types.put(coded, JsonType.BASE64);
+    return new Form(
+        (json, value) -> {
+          TextOrBytes of = (TextOrBytes) value;
+          boolean isText = of == null || of.text() != null;
+          json.put(isText ? name : coded, of == null ? null : of.toString());
+        },
+        (json, strict) -> {
+          Object text = json.getValue(name);
+          Object base64 = json.getValue(coded);
+          if (text != null && base64 != null) {
+            throw Refusal.INVALID.error("give either %s or %s, not both", name, coded);
+          }
+          String field = base64 == null ? name : coded;
+          Object value = base64 == null ? text : base64;
+          JsonType type = types.get(field);
+          if (value == null) {
+            if (strict && !mayBeNull) {
+              throw Refusal.INVALID.error("the field '%s' (or '%s') is missing", name, coded);
+            }
+            return null;
+          }
+          Object read = type.read(value, strict);
+          if (read == null) {
+            throw wrong("field", field, value, type);
+          }
+          return base64 == null ? TextOrBytes.of((String) text) : read;
         });
   }
 
@@ -273,12 +303,6 @@ public final class RecordJson<T extends Record> {
 
   public void writeTo(JsonObject json, Object record) {
     forms.forEach((name, form) -> form.write.accept(json, value(record, name)));
-    others.forEach(
-        (name, other) -> {
-          if (json.containsKey(other)) {
-            json.remove(name);
-          }
-        });
   }
 
   public T read(JsonObject json) {

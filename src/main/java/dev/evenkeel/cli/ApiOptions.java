@@ -35,7 +35,13 @@ final class ApiOptions {
 
   /** Asks an operation of the API and prints the answer; gives the exit status. */
   <Q extends Record, A> int ask(Operation<Q, A> operation, Q question, Function<A, String> text) {
-    return print(api().ask(operation, question), json -> text.apply(operation.readAnswer(json)));
+    return ask(api(), operation, question, text);
+  }
+
+  /** The same for a command that has asked before. */
+  <Q extends Record, A> int ask(
+      HttpApi api, Operation<Q, A> operation, Q question, Function<A, String> text) {
+    return print(api.ask(operation, question), json -> text.apply(operation.readAnswer(json)));
   }
 
   /** Gets a path and prints the answer; gives the exit status. */

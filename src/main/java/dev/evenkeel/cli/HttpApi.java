@@ -156,8 +156,18 @@ public final class HttpApi {
     return call("GET", path, null);
   }
 
+  /** Asks an operation of the API. */
+  public <Q extends Record, A> A read(Operation<Q, A> operation, Q question) {
+    return operation.readAnswer(ask(operation, question));
+  }
+
   /** Asks an operation of the API; gives the answer as JSON. */
   public <Q extends Record> Object ask(Operation<Q, ?> operation, Q question) {
+    return answer(operation, question).json();
+  }
+
+  /** As {@link #ask}, with the headers. */
+  <Q extends Record> Answer answer(Operation<Q, ?> operation, Q question) {
     JsonObject rest = operation.ask(question);
     rest.remove(Operation.ACTION);
     List.copyOf(rest.fieldNames()).stream()
@@ -168,13 +178,13 @@ public final class HttpApi {
             parameter -> segment(String.valueOf(rest.remove(operation.field(parameter)))));
     String method = operation.method().name();
     if (operation.hasBody()) {
-      return call(method, path, rest);
+      return answer(method, path, rest);
     }
     String query =
         rest.stream()
             .map(each -> each.getKey() + "=" + segment(String.valueOf(each.getValue())))
             .collect(Collectors.joining("&"));
-    return call(method, query.isEmpty() ? path : path + "?" + query, null);
+    return answer(method, query.isEmpty() ? path : path + "?" + query, null);
   }
 
   /** As {@link #get}, with any method. */

@@ -1,7 +1,7 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.api.TextOrBytes;
 import dev.evenkeel.client.Delivery;
-import dev.evenkeel.gateway.TextOrBase64;
 import dev.evenkeel.protocol.wire.Bytes;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
@@ -47,7 +47,7 @@ final class JsonLine {
       ascii(out, "\":");
       quoted(out, bytes);
     } else {
-      String text = TextOrBase64.textOrNull(bytes);
+      String text = TextOrBytes.textOrNull(bytes);
       if (text == null) {
         ascii(out, "Base64\":");
         quoted(out, Base64.getEncoder().encode(bytes));
@@ -69,7 +69,7 @@ final class JsonLine {
       first = false;
       value(out, header.getKey());
       out.u8(':');
-      String text = TextOrBase64.textOrNull(header.getValue());
+      String text = TextOrBytes.textOrNull(header.getValue());
       if (text == null) {
         ascii(out, "{\"base64\":");
         quoted(out, Base64.getEncoder().encode(header.getValue()));

@@ -3,7 +3,7 @@ package dev.evenkeel.cli;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
-import dev.evenkeel.gateway.TextOrBase64;
+import dev.evenkeel.api.TextOrBytes;
 import java.io.IOException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -42,7 +42,7 @@ interface KeyExtractor {
     }
     return line -> {
       Charset charset = StandardCharsets.UTF_8;
-      String text = TextOrBase64.textOrNull(line);
+      String text = TextOrBytes.textOrNull(line);
       if (text == null) {
         charset = StandardCharsets.ISO_8859_1;
         text = new String(line, charset);

@@ -1,6 +1,6 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.gateway.TextOrBase64;
+import dev.evenkeel.api.TextOrBytes;
 import dev.evenkeel.protocol.Message;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -56,6 +56,6 @@ final class MessageVariables {
         return false;
       }
     }
-    return TextOrBase64.textOrNull(value) != null;
+    return TextOrBytes.textOrNull(value) != null;
   }
 }

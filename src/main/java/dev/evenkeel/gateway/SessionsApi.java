@@ -9,7 +9,7 @@ import dev.evenkeel.api.GiveResults.Failed;
 import dev.evenkeel.api.GiveResults.Place;
 import dev.evenkeel.api.GiveResults.Refused;
 import dev.evenkeel.api.GiveResults.RefusedResults;
-import dev.evenkeel.api.HeaderValue;
+import dev.evenkeel.api.TextOrBytes;
 import dev.evenkeel.api.InSession;
 import dev.evenkeel.api.OpenSession;
 import dev.evenkeel.api.OpenSession.OpenedSession;
@@ -41,7 +41,6 @@ import io.vertx.core.eventbus.ReplyFailure;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -250,21 +249,15 @@ final class SessionsApi {
 
   private static PolledMessageView view(Delivery delivery) {
     Message message = delivery.message();
-    String key = TextOrBase64.textOrNull(message.key());
-    String payload = TextOrBase64.textOrNull(message.payload());
-    Map<String, HeaderValue> headers = new LinkedHashMap<>();
-    message.headers().forEach((name, value) -> headers.put(name, TextOrBase64.header(value)));
     LogPosition log = delivery.logPosition();
     return new PolledMessageView(
         delivery.topic(),
         delivery.shard(),
         delivery.offset(),
         delivery.epoch(),
-        key,
-        key == null ? TextOrBase64.base64(message.key()) : null,
-        headers,
-        payload,
-        payload == null ? TextOrBase64.base64(message.payload()) : null,
+        TextOrBytes.of(message.key()),
+        TextOrBytes.of(message.headers()),
+        TextOrBytes.of(message.payload()),
         delivery.attempt(),
         message.timestampMillis(),
         log == null ? null : log.groupName(),

@@ -1,6 +1,6 @@
 package dev.evenkeel.gateway;
 
-import dev.evenkeel.api.HeaderValue;
+import dev.evenkeel.api.TextOrBytes;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonObject;
@@ -18,26 +18,11 @@ import java.util.Base64;
 public final class TextOrBase64 {
   private TextOrBase64() {}
 
-  /** The text that {@code bytes} are in UTF-8, or null if they are not UTF-8, or null. */
-  public static String textOrNull(byte[] bytes) {
-    if (bytes == null) {
-      return null;
-    }
-    String text = new String(bytes, StandardCharsets.UTF_8);
-    // Decoding replaces malformed bytes by U+FFFD, but the text may also contain that character
-    // itself.
-    if (text.indexOf('\uFFFD') >= 0
-        && !Arrays.equals(text.getBytes(StandardCharsets.UTF_8), bytes)) {
-      return null;
-    }
-    return text;
-  }
-
   /** Writes {@code bytes}, which may be null, into {@code json}. */
   public static void put(JsonObject json, String field, byte[] bytes) {
-    String text = textOrNull(bytes);
+    String text = bytes == null ? null : TextOrBytes.textOrNull(bytes);
     if (bytes != null && text == null) {
-      json.put(field + "Base64", base64(bytes));
+      json.put(field + "Base64", Base64.getEncoder().encodeToString(bytes));
     } else {
       json.put(field, text);
     }
@@ -61,19 +46,12 @@ public final class TextOrBase64 {
     return coded == null ? null : decode(field + "Base64", JsonFields.text(json, field + "Base64"));
   }
 
-  static String base64(byte[] bytes) {
-    return bytes == null ? null : Base64.getEncoder().encodeToString(bytes);
-  }
-
-  static HeaderValue header(byte[] bytes) {
-    String text = textOrNull(bytes);
-    return new HeaderValue(text, text == null ? base64(bytes) : null);
-  }
-
   /** The form for fields whose names must stay: text, or {@code {"base64": "..."}}. */
   static Object value(byte[] bytes) {
-    String text = textOrNull(bytes);
-    return text != null ? text : new JsonObject().put("base64", base64(bytes));
+    String text = TextOrBytes.textOrNull(bytes);
+    return text != null
+        ? text
+        : new JsonObject().put("base64", Base64.getEncoder().encodeToString(bytes));
   }
 
   /** Reads what {@link #value} wrote. */

@@ -79,7 +79,7 @@ public final class OpenApiDocument {
     List<String> ofPath = of.parameters().stream().map(of::field).toList();
     ofPath.forEach(properties::remove);
     if (!of.hasBody()) {
-      properties.fieldNames().forEach(each -> parameters.add(parameter("query", each, schema)));
+      of.queryParameters().forEach(each -> parameters.add(parameter("query", each, schema)));
     }
     if (!parameters.isEmpty()) {
       json.put("parameters", parameters);
@@ -106,12 +106,16 @@ public final class OpenApiDocument {
     if (needed) {
       parameter.put("required", true);
     }
-    // A parameter that is not there is null.
+    return described(parameter, schema);
+  }
+
+  /** What is in a request or in headers may be missing; it is never null. */
+  private static JsonObject described(JsonObject of, JsonObject schema) {
     if (schema.getValue("type") instanceof JsonArray types) {
       schema.put("type", types.getString(0));
     }
     Object description = schema.remove("description");
-    return parameter.put("description", description).put("schema", schema);
+    return of.put("description", description).put("schema", schema);
   }
 
   private <Q extends Record> JsonObject body(
@@ -137,17 +141,16 @@ public final class OpenApiDocument {
 
   private JsonObject responses(Operation<?, ?> of) {
     JsonObject done = new JsonObject().put("description", Docs.first(Docs.of(of.answerType())));
+    if (!of.headers().isEmpty()) {
+      done.put("headers", headers(of));
+    }
     if (of.hasEvents()) {
       StringBuilder example = new StringBuilder();
       ((JsonArray) example(of)).forEach(each -> example.append(of.event((JsonObject) each)));
       JsonObject schema = new JsonObject().put("type", "string");
       done.put("content", content("text/event-stream", schema, example.toString()));
     } else if (of.status() != 204) {
-      JsonObject schema = schemas.refer(of.answerType());
-      if (of.isListed()) {
-        schema = new JsonObject().put("type", "array").put("items", schema);
-      }
-      done.put("content", content(JSON, schema, example(of)));
+      done.put("content", content(JSON, answer(of), example(of)));
     }
     JsonObject responses = new JsonObject().put(String.valueOf(of.status()), done);
     Errors.of(of).forEach(responses::put);
@@ -157,6 +160,27 @@ public final class OpenApiDocument {
   private static JsonObject content(String type, JsonObject schema, Object example) {
     JsonObject content = new JsonObject().put("schema", schema).put("example", example);
     return new JsonObject().put(type, content);
+  }
+
+  private JsonObject answer(Operation<?, ?> of) {
+    if (of.oftenOnly() != null) {
+      return property(of, of.oftenOnly());
+    }
+    JsonObject schema = schemas.refer(of.answerType());
+    return of.isListed() ? new JsonObject().put("type", "array").put("items", schema) : schema;
+  }
+
+  private JsonObject headers(Operation<?, ?> of) {
+    JsonObject headers = new JsonObject();
+    of.headers()
+        .forEach(
+            (name, field) -> headers.put(name, described(new JsonObject(), property(of, field))));
+    return headers;
+  }
+
+  /** The schema of a field of the answer. */
+  private JsonObject property(Operation<?, ?> of, String field) {
+    return schemas.of(of.answerType()).getJsonObject("properties").getJsonObject(field);
   }
 
   @SuppressWarnings("unchecked")

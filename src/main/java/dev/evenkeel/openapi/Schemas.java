@@ -1,11 +1,14 @@
 package dev.evenkeel.openapi;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import dev.evenkeel.api.Words;
+import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.api.NotEmpty;
+import dev.evenkeel.api.Caller;
 import com.fasterxml.classmate.ResolvedType;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.github.victools.jsonschema.generator.CustomDefinition;
-import com.github.victools.jsonschema.generator.CustomDefinitionProviderV2;
-import com.github.victools.jsonschema.generator.CustomPropertyDefinition;
 import com.github.victools.jsonschema.generator.FieldScope;
 import com.github.victools.jsonschema.generator.Option;
 import com.github.victools.jsonschema.generator.OptionPreset;
@@ -15,22 +18,20 @@ import com.github.victools.jsonschema.generator.SchemaGeneratorConfigBuilder;
 import com.github.victools.jsonschema.generator.SchemaVersion;
 import dev.evenkeel.api.Body;
 import dev.evenkeel.api.Bounds;
-import dev.evenkeel.api.Caller;
 import dev.evenkeel.api.Default;
-import dev.evenkeel.api.HeaderValue;
 import dev.evenkeel.api.Inline;
 import dev.evenkeel.api.LeftOut;
-import dev.evenkeel.api.NotEmpty;
-import dev.evenkeel.api.RecordJson;
-import dev.evenkeel.api.Words;
+import dev.evenkeel.api.TextOrBytes;
 import dev.evenkeel.protocol.Worded;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.RecordComponent;
 import java.math.BigDecimal;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
@@ -41,7 +42,8 @@ import org.jspecify.annotations.Nullable;
  * with a name; one inside another record is a part of that.
  */
 final class Schemas {
-  private static final String INLINE = "x-inline";
+  /** Larger numbers bind nobody. */
+  private static final long NO_BOUND = 1L << 60;
 
   private final SchemaGenerator generator;
   private final Map<String, JsonObject> named = new TreeMap<>();
@@ -53,7 +55,6 @@ final class Schemas {
   private boolean asked;
 
   Schemas() {
-    CustomDefinitionProviderV2 references = this::reference;
     SchemaGeneratorConfigBuilder config =
         new SchemaGeneratorConfigBuilder(SchemaVersion.DRAFT_2020_12, OptionPreset.PLAIN_JSON)
             .with(
@@ -64,15 +65,7 @@ final class Schemas {
             .without(Option.SCHEMA_VERSION_INDICATOR);
     config
         .forFields()
-        .withIgnoreCheck(field -> has(field, Caller.class))
-        .withCustomDefinitionProvider(
-            (field, context) ->
-                has(field, Inline.class)
-                    ? new CustomPropertyDefinition(
-                        context.createStandardDefinition(field.getType(), references))
-                    : null)
-        .withArrayMinItemsResolver(
-            field -> !field.isFakeContainerItemScope() && has(field, NotEmpty.class) ? 1 : null)
+        .withIgnoreCheck(field -> has(field, Inline.class) || has(field, Caller.class))
         .withNullableCheck(field -> isNullable(field) && !has(field, LeftOut.class))
         .withRequiredCheck(this::isRequired)
         .withDescriptionResolver(
@@ -82,17 +75,15 @@ final class Schemas {
                     : Docs.of(field.getDeclaringType().getErasedType(), field.getDeclaredName()))
         .withDefaultResolver(field -> asked ? usual(field) : null)
         .withEnumResolver(Schemas::words)
-        .withInstanceAttributeOverride(
-            (node, field, context) -> {
-              if (has(field, Inline.class)) {
-                node.put(INLINE, isNullable(field) ? "perhaps" : "always");
-              }
-            })
+        .withArrayMinItemsResolver(
+            field -> !field.isFakeContainerItemScope() && has(field, NotEmpty.class) ? 1 : null)
         .withNumberInclusiveMinimumResolver(field -> bound(field, Bounds::min))
-        .withNumberInclusiveMaximumResolver(field -> bound(field, Bounds::max));
+        .withNumberInclusiveMaximumResolver(
+            field -> isText(field) ? null : bound(field, Bounds::max))
+        .withStringMaxLengthResolver(field -> isText(field) ? lengthMax(field) : null);
     config
         .forTypesInGeneral()
-        .withCustomDefinitionProvider(references)
+        .withCustomDefinitionProvider(this::reference)
         .withPropertySorter((one, other) -> 0);
     generator = new SchemaGenerator(config.build());
   }
@@ -112,26 +103,61 @@ final class Schemas {
     }
   }
 
-  private JsonObject of(Class<? extends Record> type) {
+  /** The schema of an answer. */
+  JsonObject of(Class<? extends Record> type) {
     Class<?> outer = root;
     root = type;
     try {
       JsonObject schema = new JsonObject(generator.generateSchema(type).toString());
       simplify(schema);
-      inline(schema);
-      return schema;
+      return whole(type, schema);
     } finally {
       root = outer;
     }
   }
 
-  /** Bounds of a map are those of its values, and a word that may be null is one schema. */
+  /** Puts the fields of those components into a schema that are not one field of their own. */
+  private JsonObject whole(Class<? extends Record> type, JsonObject schema) {
+    JsonObject former = schema.getJsonObject("properties", new JsonObject());
+    JsonObject properties = new JsonObject();
+    Set<Object> required = new HashSet<>();
+    schema.getJsonArray("required", new JsonArray()).forEach(required::add);
+    for (RecordComponent each : type.getRecordComponents()) {
+      String name = each.getName();
+      if (each.isAnnotationPresent(Inline.class)) {
+        JsonObject inner = of(each.getType().asSubclass(Record.class));
+        properties.mergeIn(inner.getJsonObject("properties"));
+        if (!isNullable(each)) {
+          inner.getJsonArray("required", new JsonArray()).forEach(required::add);
+        }
+      } else if (each.getType() == TextOrBytes.class) {
+        required.remove(name);
+        Object text = isNullable(each) ? new JsonArray().add("string").add("null") : "string";
+        properties.put(name, new JsonObject().put("type", text));
+        String what = "The " + name + ", if it is not UTF-8";
+        properties.put(
+            name + "Base64", new JsonObject().put("type", "string").put("description", what));
+      } else if (former.containsKey(name)) {
+        properties.put(name, former.getValue(name));
+      }
+    }
+    if (!properties.isEmpty()) {
+      schema.put("properties", properties);
+    }
+    schema.remove("required");
+    List<String> inOrder = properties.fieldNames().stream().filter(required::contains).toList();
+    return inOrder.isEmpty() ? schema : schema.put("required", new JsonArray(inOrder));
+  }
+
+  /** Bounds of a map are those of its values, and what may be null is one schema. */
   private static void simplify(JsonObject property) {
     if (property.remove("anyOf") instanceof JsonArray any) {
-      JsonObject word = any.getJsonObject(1);
-      property
-          .put("type", new JsonArray().add("string").add("null"))
-          .put("enum", word.getJsonArray("enum").addNull());
+      JsonObject one = any.getJsonObject(1);
+      property.mergeIn(one);
+      property.put("type", new JsonArray().add(one.getValue("type")).add("null"));
+      if (one.containsKey("enum")) {
+        property.put("enum", one.getJsonArray("enum").copy().addNull());
+      }
     }
     if (property.containsKey("properties")) {
       JsonObject properties = property.getJsonObject("properties");
@@ -140,42 +166,11 @@ final class Schemas {
     if (property.getValue("items") instanceof JsonObject items) {
       simplify(items);
     }
-
     JsonObject values = property.getJsonObject("additionalProperties");
     for (String bound : List.of("minimum", "maximum")) {
       if (values != null && property.containsKey(bound)) {
         values.put(bound, property.remove(bound));
       }
-    }
-  }
-
-  /** Puts the properties of inline records in the places of those records. */
-  private static void inline(JsonObject schema) {
-    JsonObject properties = schema.getJsonObject("properties");
-    if (properties != null) {
-      JsonObject flat = new JsonObject();
-      JsonArray required = schema.getJsonArray("required", new JsonArray());
-      for (String name : properties.fieldNames()) {
-        JsonObject each = properties.getJsonObject(name);
-        inline(each);
-        Object how = each.remove(INLINE);
-        if (how == null) {
-          flat.put(name, each);
-          continue;
-        }
-        flat.mergeIn(each.getJsonObject("properties"));
-        required.remove(name);
-        if (how.equals("always")) {
-          required.addAll(each.getJsonArray("required", new JsonArray()));
-        }
-      }
-      schema.put("properties", flat);
-      if (required.isEmpty()) {
-        schema.remove("required");
-      }
-    }
-    if (schema.getValue("items") instanceof JsonObject items) {
-      inline(items);
     }
   }
 
@@ -211,27 +206,40 @@ final class Schemas {
 
   private CustomDefinition reference(ResolvedType type, SchemaGenerationContext context) {
     Class<?> plain = type.getErasedType();
-    if (plain == HeaderValue.class) {
-      ObjectNode node = context.getGeneratorConfig().createObjectNode();
-      ArrayNode forms = node.putArray("oneOf");
-      forms.addObject().put("type", "string");
-      ObjectNode bytes = forms.addObject().put("type", "object");
-      bytes.putObject("properties").putObject("base64").put("type", "string");
-      return new CustomDefinition(node, true);
-    }
     if (plain.isEnum()) {
       ObjectNode node = context.getGeneratorConfig().createObjectNode().put("type", "string");
       ArrayNode all = node.putArray("enum");
       words(plain).forEach(all::add);
       return new CustomDefinition(node, true);
     }
-    if (!plain.isRecord() || plain == root || plain.getEnclosingClass() != null) {
+    if (plain == TextOrBytes.class) {
+      ObjectNode node = context.getGeneratorConfig().createObjectNode();
+      ArrayNode either = node.putArray("oneOf");
+      either.addObject().put("type", "string");
+      either
+          .addObject()
+          .put("type", "object")
+          .putObject("properties")
+          .putObject("base64")
+          .put("type", "string");
+      return new CustomDefinition(node, true);
+    }
+    if (!plain.isRecord() || plain == root) {
       return null;
     }
-    ObjectNode node = context.getGeneratorConfig().createObjectNode();
-    refer(plain.asSubclass(Record.class))
-        .forEach(each -> node.put(each.getKey(), (String) each.getValue()));
-    return new CustomDefinition(node, true);
+    if (plain.getEnclosingClass() != null) {
+      return new CustomDefinition(node(context, of(plain.asSubclass(Record.class))), true);
+    }
+    return new CustomDefinition(node(context, refer(plain.asSubclass(Record.class))), true);
+  }
+
+  private static ObjectNode node(SchemaGenerationContext context, JsonObject schema) {
+    try {
+      return (ObjectNode)
+          context.getGeneratorConfig().getObjectMapper().readTree(schema.encode());
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private static RecordComponent component(FieldScope field) {
@@ -241,9 +249,8 @@ final class Schemas {
         .orElseThrow();
   }
 
-  @SafeVarargs
-  private static boolean has(FieldScope field, Class<? extends Annotation>... any) {
-    return Stream.of(any).anyMatch(component(field)::isAnnotationPresent);
+  private static boolean has(FieldScope field, Class<? extends Annotation> annotation) {
+    return component(field).isAnnotationPresent(annotation);
   }
 
   private boolean isRequired(FieldScope field) {
@@ -252,7 +259,11 @@ final class Schemas {
   }
 
   private static boolean isNullable(FieldScope field) {
-    return component(field).getAnnotatedType().isAnnotationPresent(Nullable.class);
+    return isNullable(component(field));
+  }
+
+  private static boolean isNullable(RecordComponent component) {
+    return component.getAnnotatedType().isAnnotationPresent(Nullable.class);
   }
 
   private static Object usual(FieldScope field) {
@@ -274,7 +285,16 @@ final class Schemas {
     Bounds bounds =
         field.isFakeContainerItemScope() ? null : component(field).getAnnotation(Bounds.class);
     long value = bounds == null ? Long.MIN_VALUE : of.applyAsLong(bounds);
-    return value == Long.MIN_VALUE || value == Long.MAX_VALUE ? null : BigDecimal.valueOf(value);
+    return Math.abs(value) < NO_BOUND && value != Long.MIN_VALUE ? BigDecimal.valueOf(value) : null;
+  }
+
+  private static boolean isText(FieldScope field) {
+    return field.getType().getErasedType() == String.class;
+  }
+
+  private static Integer lengthMax(FieldScope field) {
+    BigDecimal max = bound(field, Bounds::max);
+    return max == null ? null : (Integer) max.intValueExact();
   }
 
   private static List<String> words(Class<?> type) {

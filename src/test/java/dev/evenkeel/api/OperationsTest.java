@@ -31,9 +31,12 @@ class OperationsTest {
   @ParameterizedTest
   @MethodSource("all")
   void aFieldThatItDoesNotHaveIsRefusedWithTheNearestName(Operation<?, ?> operation) {
-    JsonObject asked = new JsonObject().put("actoin", operation.action());
+    boolean hasAction = operation.action() != null;
+    String field = hasAction ? "action" : RecordJson.of(operation.questionType()).fields().get(0);
+    String wrong = field.substring(0, 3) + field.charAt(4) + field.charAt(3) + field.substring(5);
+    JsonObject asked = new JsonObject().put(wrong, operation.action());
     assertThatThrownBy(() -> operation.question(asked))
-        .hasMessageContaining("unknown field 'actoin': did you mean 'action'?");
+        .hasMessageContaining("unknown field '%s': did you mean '%s'?", wrong, field);
   }
 
   @ParameterizedTest
@@ -49,7 +52,7 @@ class OperationsTest {
     Set<Object> ways = new HashSet<>();
     for (Operation<?, ?> each : all()) {
       if (each != operation) {
-        ways.add(each.method() + " " + each.path());
+        ways.add(each.method() == null ? "none" : each.method() + " " + each.path());
         ways.add(each.questionType().getSimpleName());
         ways.add(each.toString());
       }

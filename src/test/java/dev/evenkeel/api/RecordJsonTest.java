@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.evenkeel.protocol.QuotaKind;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -114,9 +115,8 @@ class RecordJsonTest {
   public record Special(
       @NotEmpty List<String> names,
       @AlsoNumber @Default("earliest") String from,
-      @Unless("textBase64") @Nullable String text,
-      @LeftOut @Nullable String textBase64,
-      Map<String, HeaderValue> headers,
+      @Nullable TextOrBytes text,
+      Map<String, TextOrBytes> headers,
       @Inline @Nullable Item perhaps,
       @Caller @Nullable String user) {}
 
@@ -127,9 +127,8 @@ class RecordJsonTest {
         new Special(
             List.of("a"),
             "7",
-            text,
-            base64,
-            Map.of("h", HeaderValue.of("v"), "b", new HeaderValue(null, "/w==")),
+            text == null && base64 == null ? null : new TextOrBytes(text, base64),
+            Map.of("h", TextOrBytes.of("v"), "b", new TextOrBytes(null, "/w==")),
             perhaps,
             null);
     JsonObject wire = new JsonObject(SPECIAL.write(written).toBuffer());
@@ -193,6 +192,66 @@ class RecordJsonTest {
     JsonObject later = new JsonObject(FORM.write(FULL).toBuffer()).put("new", 1);
     later.getJsonArray("items").getJsonObject(0).put("new", 1);
     assertThat(FORM.read(later)).isEqualTo(FULL);
+  }
+
+  /** Fields that are not simply the values of their components. */
+  public record Odd(
+      @Nullable TextOrBytes key,
+      TextOrBytes payload,
+      Map<String, TextOrBytes> headers,
+      @Inline @Nullable Item perhaps,
+      @Bounds(max = 3) @Nullable String brief,
+      @AlsoNumber @Nullable String at) {}
+
+  private static final RecordJson<Odd> ODD = RecordJson.of(Odd.class);
+
+  private static Odd odd(byte[] key, byte[] payload, Item perhaps) {
+    Map<String, byte[]> headers = Map.of("h", payload);
+    return new Odd(
+        TextOrBytes.of(key), TextOrBytes.of(payload), TextOrBytes.of(headers), perhaps, null, null);
+  }
+
+  @Test
+  void bytesAreTextOrBase64() {
+    byte[] text = "ä".getBytes(StandardCharsets.UTF_8);
+    byte[] other = {(byte) 0xff};
+    Odd texts = odd(text, text, null);
+    Odd others = odd(other, other, new Item("x"));
+    Odd none = odd(null, other, null);
+    String end = ",\"brief\":null,\"at\":null}";
+    assertThat(ODD.write(texts).encode())
+        .isEqualTo("{\"key\":\"ä\",\"payload\":\"ä\",\"headers\":{\"h\":\"ä\"}" + end);
+    String coded = "\"payloadBase64\":\"/w==\",\"headers\":{\"h\":{\"base64\":\"/w==\"}}";
+    assertThat(ODD.write(others).encode())
+        .isEqualTo("{\"keyBase64\":\"/w==\"," + coded + ",\"name\":\"x\"" + end);
+    assertThat(ODD.write(none).encode()).isEqualTo("{\"key\":null," + coded + end);
+    for (Odd each : List.of(texts, others, none)) {
+      assertThat(ODD.readStrictly(new JsonObject(ODD.write(each).toBuffer()))).isEqualTo(each);
+    }
+    assertThat(texts.payload().bytes()).isEqualTo(text);
+    assertThat(others.payload().bytes()).isEqualTo(other);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = ';',
+      value = {
+        "keyBase64; 3; the field 'keyBase64' is 3: it must be bytes as Base64",
+        "keyBase64; \"&\"; the field 'keyBase64' is '&': it must be bytes as Base64",
+        "payloadBase64; \"/w==\"; give either payload or payloadBase64, not both",
+        "payload; null; the field 'payload' (or 'payloadBase64') is missing",
+        "payload; 3; the field 'payload' is 3: it must be a string",
+        "headers; {\"h\":{}}; a string or {\"base64\": \"...\"}",
+        "brief; \"long\"; it must be a string of at most 3 characters",
+        "at; true; the field 'at' is true: it must be a string",
+        "name; 5; the field 'name' is 5: it must be a string",
+      })
+  void whatIsWrongOfOddFieldsIsRefusedInWords(String field, String value, String words) {
+    JsonObject json =
+        new JsonObject().put("payload", "p").put("headers", new JsonObject()).put("at", 5);
+    assertThat(ODD.readStrictly(json).at()).isEqualTo("5");
+    json.put(field, new JsonArray("[" + value + "]").getValue(0));
+    assertThatThrownBy(() -> ODD.readStrictly(json)).hasMessageContaining(words);
   }
 
   @ParameterizedTest

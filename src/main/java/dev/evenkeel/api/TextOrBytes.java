@@ -1,0 +1,98 @@
+package dev.evenkeel.api;
+
+import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A key, payload or header: text if its bytes are UTF-8, otherwise Base64. As a component of a
+ * record, it is in the field of that name, or in one whose name ends in {@code Base64}; as a value
+ * in a map, it is text or {@code {"base64": "..."}}.
+ *
+ * @param text null: see base64
+ * @param base64 null: see text
+ */
+public record TextOrBytes(@Nullable String text, @Nullable String base64) {
+  private static final String BASE64 = "base64";
+
+  /** Null of null. */
+  public static TextOrBytes of(byte[] bytes) {
+    if (bytes == null) {
+      return null;
+    }
+    String text = textOrNull(bytes);
+    return text != null ? of(text) : ofBase64(Base64.getEncoder().encodeToString(bytes));
+  }
+
+  /** The headers of a message. */
+  public static Map<String, TextOrBytes> of(Map<String, byte[]> headers) {
+    Map<String, TextOrBytes> all = new LinkedHashMap<>();
+    headers.forEach((name, value) -> all.put(name, of(value)));
+    return Collections.unmodifiableMap(all);
+  }
+
+  public static TextOrBytes of(String text) {
+    return new TextOrBytes(text, null);
+  }
+
+  static TextOrBytes ofBase64(String base64) {
+    return new TextOrBytes(null, base64);
+  }
+
+  /** The text that {@code bytes} are in UTF-8, or null if they are not UTF-8. */
+  public static String textOrNull(byte[] bytes) {
+    String text = new String(bytes, StandardCharsets.UTF_8);
+    // Decoding replaces malformed bytes by U+FFFD, but the text may also contain that character
+    // itself.
+    if (text.indexOf('\uFFFD') >= 0
+        && !Arrays.equals(text.getBytes(StandardCharsets.UTF_8), bytes)) {
+      return null;
+    }
+    return text;
+  }
+
+  public byte[] bytes() {
+    return text != null
+        ? text.getBytes(StandardCharsets.UTF_8)
+        : Base64.getDecoder().decode(base64);
+  }
+
+  /** The text, or the Base64. */
+  @Override
+  public String toString() {
+    return text != null ? text : base64;
+  }
+
+  /** The field in which a component is if it is not text. */
+  static String coded(String field) {
+    return field + "Base64";
+  }
+
+  /** The JSON of a value in a map. */
+  static Object write(Object value) {
+    TextOrBytes of = (TextOrBytes) value;
+    return of.text != null ? of.text : new JsonObject().put(BASE64, of.base64);
+  }
+
+  /** Reads a value in a map; null: it is none. */
+  static TextOrBytes read(Object json) {
+    return json instanceof JsonObject object
+        ? coded(object.getValue(BASE64))
+        : json instanceof String text ? of(text) : null;
+  }
+
+  /** Reads Base64; null: it is none. */
+  static TextOrBytes coded(Object json) {
+    try {
+      TextOrBytes coded = json instanceof String text ? ofBase64(text) : null;
+      return coded == null || coded.bytes() == null ? null : coded;
+    } catch (IllegalArgumentException e) {
+      return null;
+    }
+  }
+}
