@@ -333,10 +333,7 @@ public final class Operation<Q extends Record, A> {
 
   /** The parameters of the query, if there is no body. */
   public List<String> queryParameters() {
-    List<String> fields = new ArrayList<>(question.fields());
-    fields.removeAll(busOnly);
-    parameters().forEach(each -> fields.remove(field(each)));
-    return fields;
+    return fieldsBesidePath().stream().filter(each -> !busOnly.contains(each)).toList();
   }
 
   /** The field of the answer that often is all of it; null: there is none. */

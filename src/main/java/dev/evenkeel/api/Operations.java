@@ -2,12 +2,17 @@ package dev.evenkeel.api;
 
 import static dev.evenkeel.api.Operation.text;
 import static dev.evenkeel.api.Permission.Kind.ADMIN;
+import static dev.evenkeel.api.Permission.Kind.CONSUME;
 import static dev.evenkeel.api.Permission.Kind.GROUP;
+import static dev.evenkeel.api.Permission.Kind.PRODUCE;
 import static dev.evenkeel.api.Permission.Kind.VIEW;
 import static dev.evenkeel.protocol.Refusal.GROUP_ACTIVE;
 import static dev.evenkeel.protocol.Refusal.UNKNOWN_GROUP;
 
 import dev.evenkeel.api.AbandonPoll.AbandonedPoll;
+import dev.evenkeel.api.AskReady.Ready;
+import dev.evenkeel.api.Browse.BrowsedMessages;
+import dev.evenkeel.api.CancelDelayedMessage.CancelledMessage;
 import dev.evenkeel.api.ClearQuota.ClearedQuota;
 import dev.evenkeel.api.CloseSession.ClosedSession;
 import dev.evenkeel.api.ClusterStatusView.Digest;
@@ -20,10 +25,15 @@ import dev.evenkeel.api.ClusterStatusView.NodePlace;
 import dev.evenkeel.api.ClusterStatusView.Storage;
 import dev.evenkeel.api.DeleteGroup.DeletedShard;
 import dev.evenkeel.api.DeleteGroup.GroupDeletion;
+import dev.evenkeel.api.DeleteTopic.DeletedTopic;
+import dev.evenkeel.api.DescribeTopic.LogGroupDetail;
+import dev.evenkeel.api.DescribeTopic.ShardDetail;
+import dev.evenkeel.api.DescribeTopic.TopicDetail;
 import dev.evenkeel.api.ExtendSession.ExtendedSession;
 import dev.evenkeel.api.GiveResults.RefusedResults;
 import dev.evenkeel.api.GroupView.Member.Breaker;
 import dev.evenkeel.api.GroupView.Shard.State;
+import dev.evenkeel.api.ListDelayedMessages.DelayedMessages;
 import dev.evenkeel.api.ListGroups.GroupSummary;
 import dev.evenkeel.api.NodeChangeView.Estimate;
 import dev.evenkeel.api.NodeChangeView.Membership;
@@ -34,6 +44,7 @@ import dev.evenkeel.api.PlanGroup.GroupPlan;
 import dev.evenkeel.api.PollMessages.PolledMessages;
 import dev.evenkeel.api.ResetGroup.OffsetReset;
 import dev.evenkeel.api.ResetGroup.ResetShard;
+import dev.evenkeel.api.TopicView.Figures;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
@@ -49,11 +60,165 @@ import java.util.stream.Stream;
 /** All operations of the API. */
 public final class Operations {
   private static final String GROUPS = "evenkeel.api.groups";
+  private static final String TOPICS = "evenkeel.api.topics";
+  private static final String MESSAGES = "evenkeel.api.messages";
+  private static final String DELAYED = "evenkeel.api.delayed";
   private static final String QUOTAS = "evenkeel.api.quotas";
   private static final String CLUSTER = "evenkeel.api.cluster";
   private static final String SESSIONS = "evenkeel.api.sessions";
 
   private Operations() {}
+
+  // ---- Topics
+
+  private static final TopicView TOPIC =
+      new TopicView("orders", 2, 86_400_000, -1, -1, 1_795_783_094_863L, null);
+
+  private static final TopicView FULL_TOPIC =
+      RecordJson.of(TopicView.class).with(TOPIC, "figures", new Figures(4L, 229L, 0L, 0L, null));
+
+  public static final Operation<ListTopics, List<TopicView>> LIST_TOPICS =
+      Operation.listOf(TOPICS, "list", ListTopics.class, TopicView.class)
+          .get("/api/topics")
+          .shows(topic -> Need.seeTopic(text(topic, "name")))
+          .example(new ListTopics(), List.of(FULL_TOPIC));
+
+  public static final Operation<CreateTopic, TopicView> CREATE_TOPIC =
+      Operation.of(TOPICS, "create", CreateTopic.class, TopicView.class)
+          .post("/api/topics")
+          .status(201)
+          .needs("admin:TOPIC", Operations::adminTopic)
+          .changes()
+          .refuses(Refusal.TOPIC_EXISTS)
+          .example(new CreateTopic("orders", 2, new TopicLimits(null, null, null)), TOPIC);
+
+  public static final Operation<DescribeTopic, TopicDetail> DESCRIBE_TOPIC =
+      Operation.of(TOPICS, "get", DescribeTopic.class, TopicDetail.class)
+          .get("/api/topics/{topic}")
+          .named("topic", "name")
+          .needs(
+              "view:TOPIC, or any other permission for the topic",
+              asked -> Need.seeTopic(text(asked, "name")))
+          .refuses(Refusal.UNKNOWN_TOPIC)
+          .example(
+              new DescribeTopic("orders"),
+              new TopicDetail(
+                  FULL_TOPIC,
+                  List.of(
+                      new ShardDetail(0, false, List.of(), 0L, 1L, 67L, 0L, null, "d1", "n1"),
+                      new ShardDetail(1, false, List.of(), 0L, 3L, 162L, 0L, null, "d2", "n1")),
+                  List.of(
+                      new LogGroupDetail("d1", "n1", 317L, 0L, 0L),
+                      new LogGroupDetail("d2", "n2", null, null, null))));
+
+  public static final Operation<ConfigureTopic, TopicView> CONFIGURE_TOPIC =
+      Operation.of(TOPICS, "configure", ConfigureTopic.class, TopicView.class)
+          .patch("/api/topics/{topic}")
+          .named("topic", "name")
+          .needs("admin:TOPIC", Operations::adminTopic)
+          .changes()
+          .refuses(Refusal.UNKNOWN_TOPIC)
+          .example(
+              new ConfigureTopic("orders", new TopicLimits(3_600_000L, null, null)),
+              RecordJson.of(TopicView.class).with(TOPIC, "retentionMillis", 3_600_000L));
+
+  public static final Operation<ReshardTopic, TopicView> RESHARD_TOPIC =
+      Operation.of(TOPICS, "reshard", ReshardTopic.class, TopicView.class)
+          .post("/api/topics/{topic}/reshard")
+          .named("topic", "name")
+          .needs("admin:TOPIC", Operations::adminTopic)
+          .changes()
+          .refuses(Refusal.UNKNOWN_TOPIC)
+          .example(
+              new ReshardTopic("orders", 6),
+              RecordJson.of(TopicView.class).with(TOPIC, "shards", 6));
+
+  public static final Operation<DeleteTopic, DeletedTopic> DELETE_TOPIC =
+      Operation.of(TOPICS, "delete", DeleteTopic.class, DeletedTopic.class)
+          .delete("/api/topics/{topic}")
+          .named("topic", "name")
+          .needs("admin:TOPIC", Operations::adminTopic)
+          .changes()
+          .refuses(Refusal.UNKNOWN_TOPIC)
+          .example(new DeleteTopic("orders"), new DeletedTopic("orders", true));
+
+  public static final Operation<AskReady, Ready> ASK_READY =
+      Operation.of(TOPICS, "ready", AskReady.class, Ready.class)
+          .example(new AskReady(), new Ready(true));
+
+  private static Need adminTopic(JsonObject asked) {
+    return Need.of(text(asked, "name"), ADMIN);
+  }
+
+  // ---- Messages
+
+  public static final Operation<Browse, BrowsedMessages> BROWSE =
+      Operation.of(MESSAGES, null, Browse.class, BrowsedMessages.class)
+          .get("/api/topics/{topic}/messages")
+          .ownRoute()
+          .busOnly("page")
+          .oftenOnly("messages")
+          .header("Evenkeel-Next-Offset", "nextOffset")
+          .needs("topic", CONSUME)
+          .refuses(Refusal.UNKNOWN_TOPIC, Refusal.UNKNOWN_SHARD)
+          .example(
+              new Browse("orders", 1, 0L, null, null, 1, null),
+              new BrowsedMessages(
+                  List.of(
+                      new MessageView(
+                          1,
+                          0,
+                          TextOrBytes.of("customer-7"),
+                          TextOrBytes.of("hello"),
+                          1_795_783_094_934L,
+                          Map.of("source", TextOrBytes.of("shop")),
+                          null,
+                          null,
+                          null)),
+                  null));
+
+  private static final String DELAYED_ID = "1-1795194816800-17-0";
+
+  private static final DelayedMessageView WAITING =
+      new DelayedMessageView(
+          DELAYED_ID,
+          1,
+          1_795_194_816_800L,
+          Instant.ofEpochMilli(1_795_194_816_800L),
+          TextOrBytes.of("c7"),
+          TextOrBytes.of("renew"),
+          1_795_187_616_794L,
+          Map.of(),
+          null);
+
+  public static final Operation<ListDelayedMessages, DelayedMessages> LIST_DELAYED_MESSAGES =
+      Operation.of(DELAYED, "list", ListDelayedMessages.class, DelayedMessages.class)
+          .get("/api/topics/{topic}/delayed")
+          .under("messages")
+          .needs("topic", CONSUME)
+          .refuses(Refusal.UNKNOWN_TOPIC)
+          .example(
+              new ListDelayedMessages("orders", "c7", 100, null),
+              new DelayedMessages(List.of(WAITING), null));
+
+  public static final Operation<GetDelayedMessage, DelayedMessageView> GET_DELAYED_MESSAGE =
+      Operation.of(DELAYED, "get", GetDelayedMessage.class, DelayedMessageView.class)
+          .get("/api/topics/{topic}/delayed/{id}")
+          .under("messages")
+          .needs("topic", CONSUME)
+          .refuses(Refusal.UNKNOWN_TOPIC, Refusal.UNKNOWN_MESSAGE)
+          .example(new GetDelayedMessage("orders", DELAYED_ID), WAITING);
+
+  public static final Operation<CancelDelayedMessage, CancelledMessage> CANCEL_DELAYED_MESSAGE =
+      Operation.of(DELAYED, "cancel", CancelDelayedMessage.class, CancelledMessage.class)
+          .delete("/api/topics/{topic}/delayed/{id}")
+          .under("messages")
+          .needs("topic", PRODUCE, ADMIN)
+          .changes()
+          .refuses(Refusal.UNKNOWN_TOPIC, Refusal.UNKNOWN_MESSAGE, Refusal.OVERLOADED)
+          .example(
+              new CancelDelayedMessage("orders", DELAYED_ID),
+              new CancelledMessage(DELAYED_ID, true));
 
   // ---- Quotas
 
@@ -380,7 +545,7 @@ public final class Operations {
 
   // ---- Sessions that consume
 
-  private static final String CONSUME = "consume";
+  private static final String UNDER_CONSUME = "consume";
   private static final String OPENED = "/api/groups/{group}/sessions";
   private static final String SESSION = OPENED + "/{session}";
 
@@ -406,7 +571,7 @@ public final class Operations {
   public static final Operation<OpenSession, OpenedSession> OPEN_SESSION =
       Operation.of(SESSIONS, "open", OpenSession.class, OpenedSession.class)
           .post(OPENED)
-          .under(CONSUME)
+          .under(UNDER_CONSUME)
           .status(201)
           .needs("group", GROUP)
           .needsAll("consume:TOPIC for each topic", Operations::consumeTopics)
@@ -458,7 +623,7 @@ public final class Operations {
                           message.getValue("shard"),
                           message.getValue("offset")))
           .get(SESSION + "/events")
-          .under(CONSUME)
+          .under(UNDER_CONSUME)
           .needs("group", GROUP)
           .needsForAnswer("consume:TOPIC", Operations::consumeMessages)
           .refuses(Refusal.UNKNOWN_SESSION, Refusal.OVERLOADED)
@@ -494,7 +659,7 @@ public final class Operations {
   private static <Q extends Record, A extends Record> Operation<Q, A> inSession(
       String action, Class<Q> question, Class<A> answer) {
     return Operation.of(SESSIONS, action, question, answer)
-        .under(CONSUME)
+        .under(UNDER_CONSUME)
         .needs("group", GROUP)
         .refuses(Refusal.UNKNOWN_SESSION);
   }
@@ -502,14 +667,14 @@ public final class Operations {
   private static Stream<Need> consumeTopics(JsonObject asked) {
     return asked.getValue("topics") instanceof JsonArray topics
         ? topics.stream()
-            .map(each -> Need.of(each instanceof String name ? name : Need.NO_NAME, Kind.CONSUME))
+            .map(each -> Need.of(each instanceof String name ? name : Need.NO_NAME, CONSUME))
         : Stream.of();
   }
 
   /** The permission may have been taken away since the session was opened. */
   private static Stream<Need> consumeMessages(JsonObject answer) {
     return answer.getValue("messages") instanceof JsonArray messages
-        ? messages.stream().map(each -> Need.of(text((JsonObject) each, "topic"), Kind.CONSUME))
+        ? messages.stream().map(each -> Need.of(text((JsonObject) each, "topic"), CONSUME))
         : Stream.of();
   }
 
@@ -517,6 +682,17 @@ public final class Operations {
 
   private static final List<Operation<?, ?>> ALL =
       List.of(
+          LIST_TOPICS,
+          CREATE_TOPIC,
+          DESCRIBE_TOPIC,
+          CONFIGURE_TOPIC,
+          RESHARD_TOPIC,
+          DELETE_TOPIC,
+          ASK_READY,
+          BROWSE,
+          LIST_DELAYED_MESSAGES,
+          GET_DELAYED_MESSAGE,
+          CANCEL_DELAYED_MESSAGE,
           LIST_QUOTAS,
           SET_QUOTA,
           CLEAR_QUOTA,
@@ -551,7 +727,8 @@ public final class Operations {
   /** The operation of an address and action; null: there is none. */
   public static Operation<?, ?> find(String address, Object action) {
     for (Operation<?, ?> each : ALL) {
-      if (address.equals(each.address()) && each.action().equals(action)) {
+      if (address.equals(each.address())
+          && (each.action() == null || each.action().equals(action))) {
         return each;
       }
     }
@@ -565,11 +742,11 @@ public final class Operations {
    */
   public static Operation<?, ?> of(String address, JsonObject question) {
     Object action = question.getValue(Operation.ACTION);
-    if (!(action instanceof String)) {
-      throw Refusal.INVALID.error("the field 'action' is missing, or no string");
-    }
     Operation<?, ?> found = find(address, action);
     if (found == null) {
+      if (!(action instanceof String)) {
+        throw Refusal.INVALID.error("the field 'action' is missing, or no string");
+      }
       List<String> known =
           ALL.stream()
               .filter(each -> address.equals(each.address()))

@@ -1,6 +1,7 @@
 package dev.evenkeel.bench;
 
-import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.api.DescribeTopic.ShardDetail;
+import dev.evenkeel.api.DescribeTopic.TopicDetail;
 import dev.evenkeel.cli.ClientConnection;
 import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.Daemon;
@@ -18,8 +19,6 @@ import dev.evenkeel.client.internal.EvenkeelClientImpl;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Message;
 import io.vertx.core.Future;
-import io.vertx.core.buffer.Buffer;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -31,8 +30,6 @@ import java.util.function.Supplier;
 
 /** An Evenkeel cluster, used through the public client. */
 final class EvenkeelTarget implements Target {
-  private static final long CALL_MILLIS_MAX = 30_000;
-
   /** Above what loads have in flight, so that the producer's own bound does not apply. */
   private static final int PRODUCER_MESSAGES_MAX = 10_000_000;
 
@@ -81,39 +78,34 @@ final class EvenkeelTarget implements Target {
 
   @Override
   public void createTopic(String topic, int shards) {
-    call(new JsonObject().put("action", "create").put("name", topic).put("shards", shards));
+    ClientConnection.await(client.admin().createTopic(topic, shards));
   }
 
   /** The description of a topic, with its shards and their leaders. */
-  JsonObject topic(String topic) {
-    return call(new JsonObject().put("action", "get").put("name", topic));
+  TopicDetail topic(String topic) {
+    return ClientConnection.await(client.admin().topic(topic));
   }
 
-  private JsonObject call(JsonObject request) {
-    Buffer answer =
-        ClientConnection.await(
-            EvenkeelClientImpl.linkOf(client)
-                .request(Addresses.API_TOPICS, request.toBuffer(), CALL_MILLIS_MAX));
-    return new JsonObject(answer);
+  /** The bytes that a topic keeps; null: not known. */
+  Long keptBytes(String topic) {
+    return topic(topic).topic().figures().bytes();
   }
 
   @Override
   public long stored(String topic) {
     long sum = 0;
-    JsonArray shards = topic(topic).getJsonArray("shardList");
-    for (int i = 0; i < shards.size(); i++) {
-      Long end = shards.getJsonObject(i).getLong("end");
-      if (end == null) {
+    for (ShardDetail each : topic(topic).shardList()) {
+      if (each.end() == null) {
         return -1;
       }
-      sum += end;
+      sum += each.end();
     }
     return sum;
   }
 
   @Override
   public DiskWrites diskWrites(String topic, List<String> urls) {
-    Long batchBytes = topic(topic).getLong("bytes");
+    Long batchBytes = keptBytes(topic);
     try {
       return DiskWrites.of(writtenBytes(nodes == null ? urls : nodes.urls()), batchBytes);
     } catch (CommandFailure e) {

@@ -1,5 +1,6 @@
 package dev.evenkeel.bench;
 
+import dev.evenkeel.api.DescribeTopic.ShardDetail;
 import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.ExitStatus;
 import dev.evenkeel.cli.Table;
@@ -180,14 +181,11 @@ final class FailoverBench extends Benchmark {
     long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(RECOVERY_SECONDS_MAX);
     while (true) {
       Map<String, List<Integer>> led = new TreeMap<>();
-      JsonArray list = target.topic(topic).getJsonArray("shardList");
       int known = 0;
-      for (int i = 0; i < list.size(); i++) {
-        JsonObject shard = list.getJsonObject(i);
-        if (shard.getString("leader") != null) {
+      for (ShardDetail shard : target.topic(topic).shardList()) {
+        if (shard.leader() != null) {
           known++;
-          led.computeIfAbsent(shard.getString("leader"), node -> new ArrayList<>())
-              .add(shard.getInteger("shard"));
+          led.computeIfAbsent(shard.leader(), node -> new ArrayList<>()).add(shard.shard());
         }
       }
       if (known == options.shards.get()) {

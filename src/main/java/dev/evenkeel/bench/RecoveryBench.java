@@ -84,7 +84,7 @@ final class RecoveryBench extends Benchmark {
     String topic = newTopic(target);
     long messages = Math.max(1, bytes.get() / options.sizeBytes());
     send(senders(target, topic, producers.get()), payloads(), Amount.messages(messages));
-    Long kept = target.topic(topic).getLong("bytes");
+    Long kept = target.keptBytes(topic);
     JsonObject result =
         result(target)
             .put("producers", producers.get())

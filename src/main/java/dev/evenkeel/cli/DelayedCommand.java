@@ -1,8 +1,15 @@
 package dev.evenkeel.cli;
 
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
+import dev.evenkeel.api.CancelDelayedMessage;
+import dev.evenkeel.api.DelayedMessageView;
+import dev.evenkeel.api.GetDelayedMessage;
+import dev.evenkeel.api.ListDelayedMessages;
+import dev.evenkeel.api.ListDelayedMessages.DelayedMessages;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.RecordJson;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -52,22 +59,22 @@ final class DelayedCommand extends CommandGroup {
               converter = OptionFormats.Limit.class,
               description = "How many messages to list at most (default: all).")
           Long limit) {
-    return options.print(
-        all(options.api(), topic, key, limit == null ? Long.MAX_VALUE : limit),
-        DelayedCommand::table);
+    List<DelayedMessageView> all =
+        all(options.api(), topic, key, limit == null ? Long.MAX_VALUE : limit);
+    return options.print(RecordJson.json(all), json -> table(all));
   }
 
-  private static JsonArray all(HttpApi api, String topic, String key, long limit) {
-    JsonArray all = new JsonArray();
-    String ofKey = key == null ? "" : "&key=" + HttpApi.segment(key);
-    String from = "";
-    while (from != null && all.size() < limit) {
-      String query = "?limit=" + Math.min(PAGE, limit - all.size()) + ofKey + from;
-      JsonObject page = api.get(path(topic) + query);
-      all.addAll(page.getJsonArray("messages"));
-      String next = page.getString("next");
-      from = next == null ? null : "&from=" + HttpApi.segment(next);
-    }
+  private static List<DelayedMessageView> all(HttpApi api, String topic, String key, long limit) {
+    List<DelayedMessageView> all = new ArrayList<>();
+    String from = null;
+    do {
+      int some = (int) Math.min(PAGE, limit - all.size());
+      DelayedMessages page =
+          api.read(
+              Operations.LIST_DELAYED_MESSAGES, new ListDelayedMessages(topic, key, some, from));
+      all.addAll(page.messages());
+      from = page.next();
+    } while (from != null && all.size() < limit);
     return all;
   }
 
@@ -80,7 +87,8 @@ final class DelayedCommand extends CommandGroup {
       @Mixin ApiOptions options,
       @Parameters(paramLabel = "TOPIC", description = "Name of the topic.") String topic,
       @Parameters(paramLabel = "ID", description = "Id of the message.") String id) {
-    return options.get(path(topic) + "/" + HttpApi.segment(id), DelayedCommand::text);
+    return options.ask(
+        Operations.GET_DELAYED_MESSAGE, new GetDelayedMessage(topic, id), DelayedCommand::text);
   }
 
   @Command(
@@ -110,47 +118,41 @@ final class DelayedCommand extends CommandGroup {
     HttpApi api = options.api();
     int status = ExitStatus.DONE;
     for (String id : ids) {
-      JsonObject answer = api.call("DELETE", path(topic) + "/" + HttpApi.segment(id), null);
-      status = options.print(answer, done -> "cancelled " + done.getString("id") + "\n");
+      status =
+          options.ask(
+              api,
+              Operations.CANCEL_DELAYED_MESSAGE,
+              new CancelDelayedMessage(topic, id),
+              done -> "cancelled " + done.id() + "\n");
     }
     return status;
   }
 
-  private static String path(String topic) {
-    return "/api/topics/" + HttpApi.segment(topic) + "/delayed";
-  }
-
-  private static String table(JsonArray messages) {
-    return Table.of(
-            "ID id, DUE due, SHARD shard, KEY key, PAYLOAD payload",
-            messages,
-            message ->
-                message
-                    .put("key", bytes(message, "key"))
-                    .put("payload", line(bytes(message, "payload"))))
-        .text();
-  }
-
-  /** Text, or bytes in Base64. */
-  private static String bytes(JsonObject message, String field) {
-    String text = message.getString(field);
-    return text != null ? text : message.getString(field + "Base64");
+  private static String table(List<DelayedMessageView> messages) {
+    Table table = new Table("ID", "DUE", "SHARD", "KEY", "PAYLOAD");
+    for (DelayedMessageView each : messages) {
+      table.row(
+          each.id(),
+          each.due(),
+          each.shard(),
+          each.key(),
+          line(Objects.toString(each.payload(), "")));
+    }
+    return table.text();
   }
 
   private static String line(String payload) {
-    String text = payload == null ? "" : payload.replaceAll("\\s+", " ");
+    String text = payload.replaceAll("\\s+", " ");
     return text.length() > 60 ? text.substring(0, 57) + "..." : text;
   }
 
-  private static String text(JsonObject message) {
-    String key = bytes(message, "key");
-    String payload = bytes(message, "payload");
+  private static String text(DelayedMessageView message) {
     return String.format(
         "id       %s\ndue      %s\nshard    %s\nkey      %s\n\n%s\n",
-        message.getString("id"),
-        message.getString("due"),
-        message.getInteger("shard"),
-        key == null ? "-" : key,
-        payload == null ? message.getString("unreadable") : payload);
+        message.id(),
+        message.due(),
+        message.shard(),
+        Objects.toString(message.key(), "-"),
+        Objects.toString(message.payload(), message.unreadable()));
   }
 }

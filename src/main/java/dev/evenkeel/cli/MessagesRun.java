@@ -1,8 +1,14 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.api.Browse;
+import dev.evenkeel.api.DescribeTopic;
+import dev.evenkeel.api.DescribeTopic.ShardDetail;
+import dev.evenkeel.api.DescribeTopic.TopicDetail;
+import dev.evenkeel.api.MessageView;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.StartAt;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
@@ -11,7 +17,6 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
@@ -72,7 +77,7 @@ final class MessagesRun {
     long end = -1;
 
     /** Messages that were read and not printed. */
-    final Deque<JsonObject> ahead = new ArrayDeque<>();
+    final Deque<MessageView> ahead = new ArrayDeque<>();
 
     long timestamp;
 
@@ -87,7 +92,7 @@ final class MessagesRun {
 
     /** The timestamp of the next message; a message that cannot be read has that before it. */
     Cursor timed() {
-      timestamp = number(ahead.element(), "timestamp", timestamp);
+      timestamp = or(ahead.element().timestamp(), timestamp);
       return this;
     }
   }
@@ -99,7 +104,6 @@ final class MessagesRun {
 
   private final HttpApi api;
   private final Settings settings;
-  private final String path;
   private final OutputStream out;
   private final PrintStream err;
   private final Thread thread = Thread.currentThread();
@@ -107,7 +111,7 @@ final class MessagesRun {
 
   private Map<Integer, Cursor> cursors = Map.of();
 
-  /** When the topic was created; null: not known. */
+  /** When the topic was created; null: not known yet. */
   private Long created;
 
   private boolean firstRound = true;
@@ -119,7 +123,6 @@ final class MessagesRun {
   MessagesRun(HttpApi api, Settings settings, OutputStream out, PrintStream err) {
     this.api = api;
     this.settings = settings;
-    this.path = "/api/topics/" + HttpApi.segment(settings.topic());
     this.out = new BufferedOutputStream(out, 64 << 10);
     this.err = err;
   }
@@ -168,21 +171,21 @@ final class MessagesRun {
 
   /** Asks for the shards and their ends. */
   private List<Cursor> look() {
-    JsonObject topic = ask(() -> api.get(path));
-    if (!Objects.equals(created, topic.getLong("createdMillis"))) {
+    TopicDetail topic =
+        ask(() -> api.read(Operations.DESCRIBE_TOPIC, new DescribeTopic(settings.topic())));
+    if (!Objects.equals(created, topic.topic().createdMillis())) {
       // At first, or another topic has the name now: its offsets are others.
-      created = topic.getLong("createdMillis");
+      created = topic.topic().createdMillis();
       cursors = Map.of();
     }
-    JsonArray shards = topic.getJsonArray("shardList");
+    List<ShardDetail> shards = topic.shardList();
     Map<Integer, Cursor> now = new HashMap<>();
     List<Cursor> wanted = new ArrayList<>();
-    for (int i = 0; i < shards.size(); i++) {
-      JsonObject shard = shards.getJsonObject(i);
-      int number = shard.getInteger("shard");
+    for (ShardDetail shard : shards) {
+      int number = shard.shard();
       if (settings.shard() == null || settings.shard() == number) {
-        long start = number(shard, "start", -1);
-        long end = number(shard, "end", -1);
+        long start = or(shard.start(), -1);
+        long end = or(shard.end(), -1);
         Cursor cursor = cursors.get(number);
         if (cursor == null) {
           cursor = begin(number, start, end, shards.size() == 1 || settings.shard() != null);
@@ -238,7 +241,7 @@ final class MessagesRun {
     long before = cursor.next;
     HttpApi.Answer answer;
     try {
-      answer = ask(() -> api.answer("GET", path + "/messages" + query(cursor), null));
+      answer = ask(() -> api.answer(Operations.BROWSE, question(cursor)));
     } catch (CommandFailure e) {
       boolean dropped =
           e.getCause() instanceof HttpApi.Refused refused
@@ -252,38 +255,32 @@ final class MessagesRun {
       cursor.next = -1;
       return true;
     }
-    JsonArray messages = (JsonArray) answer.json();
-    messages.forEach(each -> cursor.ahead.add((JsonObject) each));
-    if (!messages.isEmpty()) {
-      cursor.next = cursor.ahead.getLast().getLong("offset") + 1;
+    cursor.ahead.addAll(Operations.BROWSE.readAnswer(answer.json()).messages());
+    if (!cursor.ahead.isEmpty()) {
+      cursor.next = cursor.ahead.getLast().offset() + 1;
     }
     cursor.next = answer.headers().firstValueAsLong("evenkeel-next-offset").orElse(cursor.next);
     return cursor.next > before;
   }
 
-  /** A number that may be null, or missing. */
-  private static long number(JsonObject json, String field, long unknown) {
-    Long value = json.getLong(field);
-    return value == null ? unknown : value;
+  private static long or(Long number, long unknown) {
+    return number == null ? unknown : number;
   }
 
-  private String query(Cursor cursor) {
+  private Browse question(Cursor cursor) {
     long page = Math.max(1, Math.min(PAGE_MAX, AHEAD_MAX / Math.max(1, cursors.size())));
-    StringBuilder query = new StringBuilder("?shard=").append(cursor.shard);
-    query.append("&limit=").append(Math.min(page, settings.limit() - printed));
-    if (cursor.next >= 0) {
-      query.append("&offset=").append(cursor.next);
-    } else if (cursor.start != null) {
-      boolean time = cursor.start.kind() == StartAt.Kind.TIMESTAMP;
-      query
-          .append("&at=")
-          .append(
-              time ? cursor.start.value() : cursor.start.kind().name().toLowerCase(Locale.ROOT));
-    }
-    if (settings.key() != null) {
-      query.append("&key=").append(HttpApi.segment(settings.key()));
-    }
-    return query.toString();
+    StartAt start = cursor.next >= 0 ? null : cursor.start;
+    boolean time = start != null && start.kind() == StartAt.Kind.TIMESTAMP;
+    return new Browse(
+        settings.topic(),
+        cursor.shard,
+        cursor.next >= 0 ? (Long) cursor.next : null,
+        start == null
+            ? null
+            : time ? Long.toString(start.value()) : start.kind().name().toLowerCase(Locale.ROOT),
+        settings.key(),
+        (int) Math.min(page, settings.limit() - printed),
+        null);
   }
 
   /**
@@ -328,31 +325,22 @@ final class MessagesRun {
     err.println("evenkeel topic messages: " + Terminal.visible(text));
   }
 
-  private void print(JsonObject message) {
+  private void print(MessageView message) {
     if (settings.json()) {
       write(line(message).encode().getBytes(StandardCharsets.UTF_8));
-      return;
-    }
-    String unreadable = message.getString("unreadable");
-    if (unreadable != null) {
+    } else if (message.unreadable() != null) {
       show(
           "%s/%s offset %s cannot be read: %s"
               .formatted(
-                  settings.topic(),
-                  message.getInteger("shard"),
-                  message.getLong("offset"),
-                  unreadable));
-      return;
+                  settings.topic(), message.shard(), message.offset(), message.unreadable()));
+    } else {
+      write(message.payload().bytes());
     }
-    String coded = message.getString("payloadBase64");
-    write(
-        coded != null
-            ? Base64.getDecoder().decode(coded)
-            : message.getString("payload").getBytes(StandardCharsets.UTF_8));
   }
 
   /** The message with the keys, and in the order, of {@code consume --format json}. */
-  private JsonObject line(JsonObject message) {
+  private JsonObject line(MessageView shown) {
+    JsonObject message = RecordJson.json(shown);
     JsonObject line = new JsonObject().put("topic", settings.topic());
     for (String key :
         List.of("shard", "offset", "key", "keyBase64", "payload", "payloadBase64", "timestamp")) {

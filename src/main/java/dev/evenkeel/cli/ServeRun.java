@@ -1,6 +1,8 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.api.AskReady;
+import dev.evenkeel.api.Operations;
 import dev.evenkeel.broker.BrokerVerticle;
 import dev.evenkeel.broker.member.Membership;
 import dev.evenkeel.broker.node.BrokerNode;
@@ -535,7 +537,7 @@ public final class ServeRun {
         new DeliveryOptions().setLocalOnly(true).setSendTimeout(READY_ANSWER_MILLIS_MAX);
     vertx
         .eventBus()
-        .request(Addresses.API_TOPICS, new JsonObject().put("action", "ready"), options)
+        .request(Operations.ASK_READY.address(), Operations.ASK_READY.ask(new AskReady()), options)
         .onSuccess(answer -> ready.complete(null))
         .onFailure(
             failure -> {

@@ -1,8 +1,18 @@
 package dev.evenkeel.cli;
 
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
+import dev.evenkeel.api.ConfigureTopic;
+import dev.evenkeel.api.CreateTopic;
+import dev.evenkeel.api.DeleteTopic;
+import dev.evenkeel.api.DescribeTopic;
+import dev.evenkeel.api.DescribeTopic.LogGroupDetail;
+import dev.evenkeel.api.DescribeTopic.ShardDetail;
+import dev.evenkeel.api.ListTopics;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.ReshardTopic;
+import dev.evenkeel.api.TopicView;
+import dev.evenkeel.api.TopicView.Figures;
 import java.time.Instant;
+import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -56,16 +66,17 @@ final class TopicCommand extends CommandGroup {
           Integer shards,
       @Mixin TopicSettings settings) {
     HttpApi api = options.api();
-    JsonObject original = settings.original(api);
+    TopicView original = settings.original(api);
     if (shards == null && original == null) {
       throw CommandFailure.usage(
           "Missing required option: '--shards=N', or --copy-from TOPIC to have as many as that");
     }
-    int count = shards != null ? shards : original.getInteger("shards");
-    JsonObject body = settings.json(original).put("name", name).put("shards", count);
-    return options.print(
-        api.call("POST", "/api/topics", body),
-        answer -> "created topic " + name + " with " + count + " shards\n");
+    int count = shards != null ? shards : original.shards();
+    return options.ask(
+        api,
+        Operations.CREATE_TOPIC,
+        new CreateTopic(name, count, settings.limits(original)),
+        created -> "created topic " + name + " with " + count + " shards\n");
   }
 
   @Command(
@@ -92,10 +103,11 @@ final class TopicCommand extends CommandGroup {
           "nothing to change: give --retention, --max-age, --max-shard-bytes or --copy-from");
     }
     HttpApi api = options.api();
-    JsonObject body = settings.json(settings.original(api));
-    return options.print(
-        api.call("PATCH", "/api/topics/" + HttpApi.segment(name), body),
-        (JsonObject topic) -> "topic " + name + ": " + TopicSettings.line(topic) + "\n");
+    return options.ask(
+        api,
+        Operations.CONFIGURE_TOPIC,
+        new ConfigureTopic(name, settings.limits(settings.original(api))),
+        topic -> "topic " + name + ": " + TopicSettings.line(topic) + "\n");
   }
 
   @Command(
@@ -104,18 +116,23 @@ final class TopicCommand extends CommandGroup {
       description = "Lists all topics.",
       footer = {"", "Example:", "  evenkeel topic list"})
   int list(@Mixin ApiOptions options) {
-    return options.get(
-        "/api/topics",
-        (JsonArray topics) ->
-            Table.of(
-                    "TOPIC name, SHARDS shards, MESSAGES messages, BYTES bytes, RETENTION kept,"
-                        + " MAX AGE maxAge, MAX BYTES maxBytes",
-                    topics,
-                    each ->
-                        each.put("kept", TopicSettings.retention(each))
-                            .put("maxAge", TopicSettings.maxAge(each))
-                            .put("maxBytes", TopicSettings.maxBytes(each)))
-                .text());
+    return options.ask(Operations.LIST_TOPICS, new ListTopics(), TopicCommand::table);
+  }
+
+  private static String table(List<TopicView> topics) {
+    Table table =
+        new Table("TOPIC", "SHARDS", "MESSAGES", "BYTES", "RETENTION", "MAX AGE", "MAX BYTES");
+    for (TopicView each : topics) {
+      table.row(
+          each.name(),
+          each.shards(),
+          each.figures().messages(),
+          each.figures().bytes(),
+          TopicSettings.retention(each),
+          TopicSettings.maxAge(each),
+          TopicSettings.maxBytes(each));
+    }
+    return table.text();
   }
 
   @Command(
@@ -126,22 +143,37 @@ final class TopicCommand extends CommandGroup {
   int describe(
       @Mixin ApiOptions options,
       @Parameters(paramLabel = "NAME", description = "Name of the topic.") String name) {
-    return options.get(
-        "/api/topics/" + HttpApi.segment(name),
-        (JsonObject topic) ->
-            heading(topic)
-                + Table.of(
-                        "SHARD name, START start, END end, BYTES bytes, DELAYED delayed,"
-                            + " LEADER leader",
-                        topic.getJsonArray("shardList"),
-                        each -> each.put("name", shardName(each)))
-                    .text()
+    return options.ask(
+        Operations.DESCRIBE_TOPIC,
+        new DescribeTopic(name),
+        topic ->
+            heading(topic.topic())
+                + shards(topic.shardList())
                 + "\n"
-                + Table.of(
-                        "LOG GROUP group, LEADER leader, LIVE liveBytes, DEAD deadBytes,"
-                            + " LOST lostMessages",
-                        topic.getJsonArray("logGroups", new JsonArray()))
-                    .text());
+                + logGroups(topic.logGroups()));
+  }
+
+  private static String shards(List<ShardDetail> shards) {
+    Table table = new Table("SHARD", "START", "END", "BYTES", "DELAYED", "LEADER");
+    for (ShardDetail each : shards) {
+      table.row(
+          each.shard() + (each.sealed() ? " (sealed)" : ""),
+          each.start(),
+          each.end(),
+          each.bytes(),
+          each.delayed(),
+          each.leader());
+    }
+    return table.text();
+  }
+
+  private static String logGroups(List<LogGroupDetail> groups) {
+    Table table = new Table("LOG GROUP", "LEADER", "LIVE", "DEAD", "LOST");
+    for (LogGroupDetail each : groups) {
+      table.row(
+          each.group(), each.leader(), each.liveBytes(), each.deadBytes(), each.lostMessages());
+    }
+    return table.text();
   }
 
   @Command(
@@ -170,11 +202,10 @@ final class TopicCommand extends CommandGroup {
               required = true,
               description = "How many shards producers write to from then on.")
           int shards) {
-    return options.call(
-        "POST",
-        "/api/topics/" + HttpApi.segment(name) + "/reshard",
-        new JsonObject().put("shards", shards),
-        answer -> "topic " + name + " has " + shards + " shards now\n");
+    return options.ask(
+        Operations.RESHARD_TOPIC,
+        new ReshardTopic(name, shards),
+        topic -> "topic " + name + " has " + shards + " shards now\n");
   }
 
   @Command(
@@ -185,18 +216,11 @@ final class TopicCommand extends CommandGroup {
   int delete(
       @Mixin ApiOptions options,
       @Parameters(paramLabel = "NAME", description = "Name of the topic.") String name) {
-    return options.call(
-        "DELETE",
-        "/api/topics/" + HttpApi.segment(name),
-        null,
-        answer -> "deleted topic " + name + "\n");
+    return options.ask(
+        Operations.DELETE_TOPIC, new DeleteTopic(name), done -> "deleted topic " + name + "\n");
   }
 
-  private static String shardName(JsonObject shard) {
-    return shard.getInteger("shard") + (shard.getBoolean("sealed", false) ? " (sealed)" : "");
-  }
-
-  private static String heading(JsonObject topic) {
+  private static String heading(TopicView topic) {
     String bytes = TopicSettings.maxBytes(topic);
     return String.format(
         "topic      %s\n"
@@ -207,19 +231,19 @@ final class TopicCommand extends CommandGroup {
             + "retention  %s\n"
             + "max age    %s\n"
             + "max bytes  %s\n\n",
-        topic.getString("name"),
-        topic.getInteger("shards"),
-        shown(topic.getLong("messages")),
-        shown(topic.getLong("bytes")),
-        delayed(topic),
+        topic.name(),
+        topic.shards(),
+        shown(topic.figures().messages()),
+        shown(topic.figures().bytes()),
+        delayed(topic.figures()),
         TopicSettings.retention(topic),
         TopicSettings.maxAge(topic),
         bytes.equals("off") ? bytes : bytes + " a shard");
   }
 
-  private static String delayed(JsonObject topic) {
-    Long nextDue = topic.getLong("nextDueMillis");
-    String shown = shown(topic.getLong("delayed"));
+  private static String delayed(Figures figures) {
+    Long nextDue = figures.nextDueMillis();
+    String shown = shown(figures.delayed());
     return nextDue == null ? shown : shown + ", the next due at " + Instant.ofEpochMilli(nextDue);
   }
 

@@ -1,17 +1,17 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.api.DescribeTopic;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.TopicLimits;
+import dev.evenkeel.api.TopicView;
 import dev.evenkeel.protocol.Durations;
-import io.vertx.core.json.JsonObject;
-import java.util.List;
+import java.util.function.Function;
 import java.util.function.LongFunction;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 
 /** The settings of a topic: the options that set them, and how they are shown. */
 final class TopicSettings {
-  private static final String RETENTION = "retentionMillis";
-  private static final String AGE = "ageMillisMax";
-  private static final String BYTES = "shardBytesMax";
   private static final String OFF = "off";
 
   @Option(
@@ -80,8 +80,10 @@ final class TopicSettings {
   }
 
   /** The topic that {@code --copy-from} names; null: none. */
-  JsonObject original(HttpApi api) {
-    return copyFrom == null ? null : api.get("/api/topics/" + HttpApi.segment(copyFrom));
+  TopicView original(HttpApi api) {
+    return copyFrom == null
+        ? null
+        : api.read(Operations.DESCRIBE_TOPIC, new DescribeTopic(copyFrom)).topic();
   }
 
   /**
@@ -89,42 +91,36 @@ final class TopicSettings {
    *
    * @param original the topic whose settings are copied; null: none
    */
-  JsonObject json(JsonObject original) {
-    JsonObject settings = new JsonObject();
-    if (original != null) {
-      List.of(RETENTION, AGE, BYTES).forEach(name -> put(settings, name, original.getLong(name)));
-    }
-    put(settings, RETENTION, retentionMillis);
-    put(settings, AGE, ageMillisMax);
-    put(settings, BYTES, shardBytesMax);
-    return settings;
+  TopicLimits limits(TopicView original) {
+    return new TopicLimits(
+        or(retentionMillis, original, TopicView::retentionMillis),
+        or(ageMillisMax, original, TopicView::ageMillisMax),
+        or(shardBytesMax, original, TopicView::shardBytesMax));
   }
 
-  private static void put(JsonObject settings, String name, Long value) {
-    if (value != null) {
-      settings.put(name, value);
-    }
+  private static Long or(Long given, TopicView original, Function<TopicView, Long> setting) {
+    return given != null || original == null ? given : setting.apply(original);
   }
 
-  static String retention(JsonObject topic) {
-    return Durations.format(topic.getLong(RETENTION));
+  static String retention(TopicView topic) {
+    return Durations.format(topic.retentionMillis());
   }
 
-  static String maxAge(JsonObject topic) {
-    return shown(topic.getLong(AGE), Durations::format);
+  static String maxAge(TopicView topic) {
+    return shown(topic.ageMillisMax(), Durations::format);
   }
 
   /** Of a shard. */
-  static String maxBytes(JsonObject topic) {
-    return shown(topic.getLong(BYTES), ByteSizes::format);
+  static String maxBytes(TopicView topic) {
+    return shown(topic.shardBytesMax(), ByteSizes::format);
   }
 
-  private static String shown(Long limit, LongFunction<String> format) {
-    return limit == null || limit < 0 ? OFF : format.apply(limit);
+  private static String shown(long limit, LongFunction<String> format) {
+    return limit < 0 ? OFF : format.apply(limit);
   }
 
   /** All settings in one line. */
-  static String line(JsonObject topic) {
+  static String line(TopicView topic) {
     String bytes = maxBytes(topic);
     return "retention %s, max age %s, max bytes %s%s"
         .formatted(retention(topic), maxAge(topic), bytes, bytes.equals(OFF) ? "" : " a shard");

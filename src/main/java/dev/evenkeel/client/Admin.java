@@ -1,15 +1,26 @@
 package dev.evenkeel.client;
 
+import dev.evenkeel.api.CancelDelayedMessage;
 import dev.evenkeel.api.ClearQuota;
 import dev.evenkeel.api.ClusterStatusView;
+import dev.evenkeel.api.ConfigureTopic;
+import dev.evenkeel.api.CreateTopic;
+import dev.evenkeel.api.DelayedMessageView;
 import dev.evenkeel.api.DeleteGroup.GroupDeletion;
 import dev.evenkeel.api.DeleteGroup;
+import dev.evenkeel.api.DeleteTopic;
 import dev.evenkeel.api.DescribeCluster;
 import dev.evenkeel.api.DescribeGroup;
+import dev.evenkeel.api.DescribeTopic.TopicDetail;
+import dev.evenkeel.api.DescribeTopic;
+import dev.evenkeel.api.GetDelayedMessage;
 import dev.evenkeel.api.GroupView;
+import dev.evenkeel.api.ListDelayedMessages.DelayedMessages;
+import dev.evenkeel.api.ListDelayedMessages;
 import dev.evenkeel.api.ListGroups.GroupSummary;
 import dev.evenkeel.api.ListGroups;
 import dev.evenkeel.api.ListQuotas;
+import dev.evenkeel.api.ListTopics;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.PauseGroup;
@@ -18,12 +29,13 @@ import dev.evenkeel.api.PlanGroup;
 import dev.evenkeel.api.QuotaView;
 import dev.evenkeel.api.ResetGroup.OffsetReset;
 import dev.evenkeel.api.ResetGroup;
+import dev.evenkeel.api.ReshardTopic;
 import dev.evenkeel.api.ResumeGroup;
 import dev.evenkeel.api.SetQuota;
+import dev.evenkeel.api.TopicView;
 import dev.evenkeel.protocol.QuotaKind;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
-import java.time.Instant;
 import java.util.List;
 
 /**
@@ -41,23 +53,6 @@ import java.util.List;
  */
 public interface Admin {
   /**
-   * A topic.
-   *
-   * @param shards number of shards that take messages
-   * @param settings all of them are set
-   * @param messages how many messages it keeps; null also right after a change of the topic
-   * @param bytes their size
-   * @param json as {@code GET /api/topics/{topic}} gives it
-   */
-  record Topic(
-      String name,
-      int shards,
-      TopicSettings settings,
-      Long messages,
-      Long bytes,
-      JsonObject json) {}
-
-  /**
    * A message that a group has given up.
    *
    * @param name names it in other methods, such as {@code orders/2/17}
@@ -74,32 +69,13 @@ public interface Admin {
       String error,
       JsonObject json) {}
 
-  /**
-   * A message that waits until it is due.
-   *
-   * @param id names it until it is delivered
-   * @param shard index of its shard
-   * @param due when it is due
-   * @param json with the key, the headers and the payload, as {@code GET
-   *     /api/topics/{topic}/delayed/{id}} gives it
-   */
-  record DelayedMessage(String id, int shard, Instant due, JsonObject json) {}
-
-  /**
-   * Some delayed messages of a topic.
-   *
-   * @param messages by due time
-   * @param next where the next page begins; null: this is the last one
-   */
-  record DelayedPage(List<DelayedMessage> messages, String next) {}
-
   /** Asks any operation of the API, also one that has no method here. */
   <Q extends Record, A> Future<A> ask(Operation<Q, A> operation, Q question);
 
   // Topics
 
   /** Creates a topic. Fails with TOPIC_EXISTS if there is one. */
-  default Future<Topic> createTopic(String name, int shards) {
+  default Future<TopicView> createTopic(String name, int shards) {
     return createTopic(name, shards, new TopicSettings());
   }
 
@@ -108,16 +84,24 @@ public interface Admin {
    *
    * @param shards 1 to 10,000
    */
-  Future<Topic> createTopic(String name, int shards, TopicSettings settings);
+  default Future<TopicView> createTopic(String name, int shards, TopicSettings settings) {
+    return ask(Operations.CREATE_TOPIC, new CreateTopic(name, shards, settings.limits()));
+  }
 
   /** All topics that the user may see, by name. */
-  Future<List<Topic>> topics();
+  default Future<List<TopicView>> topics() {
+    return ask(Operations.LIST_TOPICS, new ListTopics());
+  }
 
   /** Describes a topic. Fails with UNKNOWN_TOPIC if there is none. */
-  Future<Topic> topic(String name);
+  default Future<TopicDetail> topic(String name) {
+    return ask(Operations.DESCRIBE_TOPIC, new DescribeTopic(name));
+  }
 
   /** Changes those settings of a topic that are set. Fails with UNKNOWN_TOPIC. */
-  Future<Topic> changeTopic(String name, TopicSettings changes);
+  default Future<TopicView> changeTopic(String name, TopicSettings changes) {
+    return ask(Operations.CONFIGURE_TOPIC, new ConfigureTopic(name, changes.limits()));
+  }
 
   /**
    * Changes the number of shards of a topic in use. Completes when producers write to the new ones.
@@ -125,10 +109,14 @@ public interface Admin {
    *
    * @param shards 1 to 10,000
    */
-  Future<Topic> reshard(String name, int shards);
+  default Future<TopicView> reshard(String name, int shards) {
+    return ask(Operations.RESHARD_TOPIC, new ReshardTopic(name, shards));
+  }
 
   /** Deletes a topic with its messages. Fails with UNKNOWN_TOPIC. */
-  Future<Void> deleteTopic(String name);
+  default Future<Void> deleteTopic(String name) {
+    return ask(Operations.DELETE_TOPIC, new DeleteTopic(name)).mapEmpty();
+  }
 
   // Delayed messages
 
@@ -140,14 +128,19 @@ public interface Admin {
    * @param from {@code next} of the page before; null: from the first
    * @param limit 1 to 1,000; a page may have fewer messages, or none, although there are more
    */
-  Future<DelayedPage> delayedMessages(String topic, String key, String from, int limit);
+  default Future<DelayedMessages> delayedMessages(
+      String topic, String key, String from, int limit) {
+    return ask(Operations.LIST_DELAYED_MESSAGES, new ListDelayedMessages(topic, key, limit, from));
+  }
 
   /**
    * A delayed message. Fails with UNKNOWN_MESSAGE if it was delivered or cancelled, or never was.
    *
    * @param id as {@link Producer.Position#delayedId} or a page gives it
    */
-  Future<DelayedMessage> delayedMessage(String topic, String id);
+  default Future<DelayedMessageView> delayedMessage(String topic, String id) {
+    return ask(Operations.GET_DELAYED_MESSAGE, new GetDelayedMessage(topic, id));
+  }
 
   /**
    * Cancels a delayed message: nobody gets it. Fails with UNKNOWN_MESSAGE if it does not wait any
@@ -157,7 +150,9 @@ public interface Admin {
    *
    * @param id as {@link Producer.Position#delayedId} or a page gives it
    */
-  Future<Void> cancelDelayed(String topic, String id);
+  default Future<Void> cancelDelayed(String topic, String id) {
+    return ask(Operations.CANCEL_DELAYED_MESSAGE, new CancelDelayedMessage(topic, id)).mapEmpty();
+  }
 
   // Groups
 

@@ -1,5 +1,6 @@
 package dev.evenkeel.client;
 
+import dev.evenkeel.api.TopicLimits;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 
@@ -30,6 +31,10 @@ public final class TopicSettings extends OptionValues<TopicSettings> {
    */
   public TopicSettings(JsonObject json) {
     super(SCHEMA, json);
+  }
+
+  TopicLimits limits() {
+    return new TopicLimits(getRetentionMillis(), getAgeMillisMax(), getShardBytesMax());
   }
 
   /** How long a message is kept after every group has consumed it; null: not set. */

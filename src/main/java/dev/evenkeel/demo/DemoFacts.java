@@ -1,5 +1,10 @@
 package dev.evenkeel.demo;
 
+import dev.evenkeel.api.CreateTopic;
+import dev.evenkeel.api.ListTopics;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.TopicLimits;
+import dev.evenkeel.api.TopicView;
 import dev.evenkeel.cli.HttpApi;
 import dev.evenkeel.demo.DemoStory.Move;
 import io.vertx.core.json.JsonArray;
@@ -28,18 +33,11 @@ final class DemoFacts {
 
   /** Creates the topic if it is missing. */
   void ensureTopic() {
-    for (Object each : api.<JsonArray>get("/api/topics")) {
-      if (DemoRun.TOPIC.equals(((JsonObject) each).getString("name"))) {
-        return;
-      }
+    List<TopicView> topics = api.read(Operations.LIST_TOPICS, new ListTopics());
+    if (topics.stream().noneMatch(each -> each.name().equals(DemoRun.TOPIC))) {
+      TopicLimits limits = new TopicLimits(DemoRun.RETENTION_MILLIS, null, null);
+      api.read(Operations.CREATE_TOPIC, new CreateTopic(DemoRun.TOPIC, DemoRun.SHARDS, limits));
     }
-    api.call(
-        "POST",
-        "/api/topics",
-        new JsonObject()
-            .put("name", DemoRun.TOPIC)
-            .put("shards", DemoRun.SHARDS)
-            .put("retentionMillis", DemoRun.RETENTION_MILLIS));
   }
 
   Ownership ownership() {

@@ -33,7 +33,8 @@ final class DeadLettersApi {
     return failed.list(request, each -> each.dead() > 0, this::fill);
   }
 
-  private Future<Long> fill(ClusterView view, String group, FailedMessages.Id from, Page page) {
+  private Future<Long> fill(
+      ClusterView view, String group, FailedMessages.Id from, Page<JsonObject> page) {
     return opened(group, from, page.itemsLeft())
         .map(
             letters -> {

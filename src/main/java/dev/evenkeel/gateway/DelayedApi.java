@@ -1,5 +1,13 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.api.CancelDelayedMessage;
+import dev.evenkeel.api.CancelDelayedMessage.CancelledMessage;
+import dev.evenkeel.api.DelayedMessageView;
+import dev.evenkeel.api.GetDelayedMessage;
+import dev.evenkeel.api.ListDelayedMessages;
+import dev.evenkeel.api.ListDelayedMessages.DelayedMessages;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.TextOrBytes;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.Op;
@@ -14,21 +22,17 @@ import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.DelayedAnswer;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 
-/** Answers {@code evenkeel.api.delayed}: lists, shows and cancels delayed messages of a topic. */
+/** Lists, shows and cancels delayed messages of a topic. */
 final class DelayedApi {
-  private static final List<String> FIELDS =
-      List.of("action", "topic", "key", "limit", "from", "id");
-
   private static final int AT_ONCE_MAX = 16;
 
   /** How often a message that moves is looked for. */
@@ -42,46 +46,35 @@ final class DelayedApi {
     this.calls = calls;
   }
 
-  Future<Object> answer(JsonObject request) {
-    JsonFields.onlyFields(request, FIELDS);
-    String action = JsonFields.neededText(request, "action");
-    String topic = JsonFields.neededText(request, "topic");
-    return switch (action) {
-      case "list" -> list(topic, request);
-      case "get" -> get(topic, DelayedId.parse(JsonFields.neededText(request, "id")));
-      case "cancel" -> cancel(topic, DelayedId.parse(JsonFields.neededText(request, "id")));
-      default ->
-          throw JsonFields.invalid("unknown action '" + action + "': use list, get or cancel");
-    };
+  void serve(ApiAnswers answers) {
+    answers
+        .on(Operations.LIST_DELAYED_MESSAGES, this::list)
+        .on(Operations.GET_DELAYED_MESSAGE, this::get)
+        .on(Operations.CANCEL_DELAYED_MESSAGE, this::cancel);
   }
 
   /**
    * Lists messages by due time, and says where the next page begins. A page may end early, because
    * a shard stops its search after some time.
    */
-  private Future<Object> list(String topicName, JsonObject request) {
-    int limit = Page.limit(request);
-    String key = JsonFields.text(request, "key");
-    String begin = JsonFields.text(request, "from");
-    DelayedId from = begin == null ? DelayedId.first(0) : DelayedId.parse(begin);
-    byte[] keyBytes = key == null ? null : TextOrBase64.utf8("key", key);
+  private Future<DelayedMessages> list(ListDelayedMessages asked) {
+    int limit = asked.limit();
+    DelayedId from = asked.from() == null ? DelayedId.first(0) : DelayedId.parse(asked.from());
+    byte[] key = asked.key() == null ? null : TextOrBase64.utf8("key", asked.key());
     DelayedMerge merge = new DelayedMerge(limit, Page.BYTES_MAX);
     return calls
         .newestTopics()
         .compose(
             view ->
                 read(
-                    view.existing(topicName).all(),
-                    shard ->
-                        read(shard, from.in(shard.shard()), keyBytes, limit).onSuccess(merge::add)))
+                    view.existing(asked.topic()).all(),
+                    shard -> read(shard, from.in(shard.shard()), key, limit).onSuccess(merge::add)))
         .map(
             done -> {
-              JsonArray messages = new JsonArray();
-              merge.messages().forEach(each -> messages.add(json(each)));
               DelayedId next = merge.next();
-              return new JsonObject()
-                  .put("messages", messages)
-                  .put("next", next == null ? null : next.text());
+              return new DelayedMessages(
+                  merge.messages().stream().map(DelayedApi::view).toList(),
+                  next == null ? null : next.text());
             });
   }
 
@@ -121,47 +114,40 @@ final class DelayedApi {
     return body.i64(id.dueMillis()).i64(id.serial()).i32(id.position());
   }
 
-  private static JsonObject json(DelayedAnswer.Waiting waiting) {
+  private static DelayedMessageView view(DelayedAnswer.Waiting waiting) {
     DelayedId id = waiting.id();
-    JsonObject json =
-        new JsonObject()
-            .put("id", id.text())
-            .put("shard", id.shard())
-            .put("deliverAt", id.dueMillis())
-            .put("due", Instant.ofEpochMilli(id.dueMillis()).toString());
     Message message = waiting.message();
-    if (message == null) {
-      return json.putNull("key")
-          .putNull("payload")
-          .putNull("timestamp")
-          .put("headers", new JsonObject())
-          .put("unreadable", "its bytes are lost");
-    }
-    TextOrBase64.put(json, "key", message.key());
-    TextOrBase64.put(json, "payload", message.payload());
-    JsonObject headers = new JsonObject();
-    message.headers().forEach((name, value) -> headers.put(name, TextOrBase64.value(value)));
-    return json.put("timestamp", message.timestampMillis()).put("headers", headers);
+    boolean lost = message == null;
+    return new DelayedMessageView(
+        id.text(),
+        id.shard(),
+        id.dueMillis(),
+        Instant.ofEpochMilli(id.dueMillis()),
+        lost ? null : TextOrBytes.of(message.key()),
+        lost ? null : TextOrBytes.of(message.payload()),
+        lost ? null : (Long) message.timestampMillis(),
+        lost ? Map.of() : TextOrBytes.of(message.headers()),
+        lost ? "its bytes are lost" : null);
   }
 
-  private Future<Object> get(String topicName, DelayedId id) {
-    return located(topicName, id, (topic, at) -> find(topic, at).map(DelayedApi::json));
+  private Future<DelayedMessageView> get(GetDelayedMessage asked) {
+    DelayedId id = DelayedId.parse(asked.id());
+    return located(asked.topic(), id, (topic, at) -> find(topic, at).map(DelayedApi::view));
   }
 
-  private Future<Object> cancel(String topicName, DelayedId id) {
+  private Future<CancelledMessage> cancel(CancelDelayedMessage asked) {
+    DelayedId id = DelayedId.parse(asked.id());
     return located(
-        topicName,
+        asked.topic(),
         id,
         (topic, at) ->
             topic.isSealed(at.shard())
                 // It cannot be cancelled while it moves: that may be under way already.
-                ? find(topic, at).compose(waits -> Future.failedFuture(new Moving(topicName, at)))
+                ? find(topic, at)
+                    .compose(waits -> Future.failedFuture(new Moving(topic.name(), at)))
                 : ask(shard(topic, at), Op.CANCEL_DELAYED, write(shard(topic, at), at))
-                    .map(
-                        answer -> {
-                          LeaderClient.reply(answer);
-                          return new JsonObject().put("id", id.text()).put("cancelled", true);
-                        }));
+                    .map(LeaderClient::reply)
+                    .map(done -> new CancelledMessage(id.text(), true)));
   }
 
   /** The message; fails UNKNOWN_MESSAGE if it does not wait there. */
@@ -186,31 +172,30 @@ final class DelayedApi {
    * @param action fails UNKNOWN_MESSAGE if the message is not there, with {@link Moving} if it
    *     moves
    */
-  private Future<Object> located(
-      String topicName, DelayedId id, BiFunction<TopicInfo, DelayedId, Future<?>> action) {
-    return located(topicName, id, action, LOOKS_MAX).map(done -> done);
+  private <T> Future<T> located(
+      String topicName, DelayedId id, BiFunction<TopicInfo, DelayedId, Future<T>> action) {
+    return located(topicName, id, action, LOOKS_MAX);
   }
 
-  private Future<Object> located(
+  private <T> Future<T> located(
       String topicName,
       DelayedId id,
-      BiFunction<TopicInfo, DelayedId, Future<?>> action,
+      BiFunction<TopicInfo, DelayedId, Future<T>> action,
       int looks) {
     return calls
         .topicsWith(topicName, id.shard())
         .compose(
             view -> {
               TopicInfo topic = view.existing(topicName);
-              Future<?> here =
+              Future<T> here =
                   topic.has(id.shard())
                       ? action.apply(topic, id)
                       : Future.failedFuture(unknown(topicName, id));
-              return here.<Object>map(done -> done)
-                  .recover(
-                      failure ->
-                          is(failure, Refusal.UNKNOWN_MESSAGE)
-                              ? moved(topicName, id, action, failure)
-                              : Future.failedFuture(failure));
+              return here.recover(
+                  failure ->
+                      is(failure, Refusal.UNKNOWN_MESSAGE)
+                          ? moved(topicName, id, action, failure)
+                          : Future.failedFuture(failure));
             })
         .recover(
             failure ->
@@ -226,10 +211,10 @@ final class DelayedApi {
   }
 
   /** Looks for the message in the shards that have taken the place of the one in its id. */
-  private Future<Object> moved(
+  private <T> Future<T> moved(
       String topicName,
       DelayedId id,
-      BiFunction<TopicInfo, DelayedId, Future<?>> action,
+      BiFunction<TopicInfo, DelayedId, Future<T>> action,
       Throwable failure) {
     return calls
         .newestTopics()
@@ -243,7 +228,7 @@ final class DelayedApi {
                           found ->
                               found == null
                                   ? Future.failedFuture(failure)
-                                  : action.apply(topic, found).map(done -> (Object) done))
+                                  : action.apply(topic, found))
                   : Future.failedFuture(failure);
             });
   }

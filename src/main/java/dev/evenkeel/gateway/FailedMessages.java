@@ -10,6 +10,7 @@ import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Iterator;
 import java.util.List;
@@ -34,7 +35,7 @@ final class FailedMessages {
      *
      * @return where to read on; null: the shard has no more
      */
-    Future<Long> read(ClusterView view, String group, Id from, Page page);
+    Future<Long> read(ClusterView view, String group, Id from, Page<JsonObject> page);
   }
 
   /**
@@ -44,7 +45,7 @@ final class FailedMessages {
    */
   Future<Object> list(JsonObject request, Predicate<FailureFigures> has, Reader reader) {
     String group = JsonFields.neededText(request, "group");
-    Page page = Page.of(request);
+    Page<JsonObject> page = Page.of(request);
     String after = JsonFields.text(request, "after");
     return calls
         .newestTopics()
@@ -56,7 +57,7 @@ final class FailedMessages {
                   .compose(
                       starts -> fill(page, starts, null, at -> reader.read(view, group, at, page)));
             })
-        .map(done -> page.items());
+        .map(done -> new JsonArray(page.items()));
   }
 
   /**
@@ -82,7 +83,7 @@ final class FailedMessages {
    * @param at where to read first; null: the next shard
    */
   private static Future<Void> fill(
-      Page page, Iterator<Id> starts, Id at, Function<Id, Future<Long>> read) {
+      Page<JsonObject> page, Iterator<Id> starts, Id at, Function<Id, Future<Long>> read) {
     if (page.full() || at == null && !starts.hasNext()) {
       return Future.succeededFuture();
     }

@@ -166,6 +166,9 @@ public final class GatewayVerticle extends VerticleBase {
       dedup.start(vertx);
     }
     ApiAnswers answers = new ApiAnswers();
+    new TopicsApi(calls, new ReadyApi(calls)).serve(answers);
+    new MessagesApi(calls).serve(answers);
+    new DelayedApi(calls).serve(answers);
     new QuotasApi(calls).serve(answers);
     GroupsApi groups = new GroupsApi(calls);
     groups.serve(answers);
@@ -176,9 +179,9 @@ public final class GatewayVerticle extends VerticleBase {
             serveMessages(
                 Addresses.API_PRODUCE,
                 message -> produce.answer(JsonFields.object(ProduceQuestion.of(message.body())))),
-            serve(Addresses.API_TOPICS, new TopicsApi(calls, new ReadyApi(calls))::answer),
-            serve(Addresses.API_MESSAGES, new MessagesApi(calls)::answer),
-            serve(Addresses.API_DELAYED, new DelayedApi(calls)::answer),
+            serve(Addresses.API_TOPICS, answers),
+            serve(Addresses.API_MESSAGES, answers),
+            serve(Addresses.API_DELAYED, answers),
             serve(
                 Addresses.API_GROUPS,
                 question ->

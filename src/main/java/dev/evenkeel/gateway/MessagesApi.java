@@ -1,5 +1,10 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.api.Browse;
+import dev.evenkeel.api.Browse.BrowsedMessages;
+import dev.evenkeel.api.MessageView;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.TextOrBytes;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Op;
@@ -17,13 +22,10 @@ import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Arrays;
-import java.util.List;
+import java.util.Map;
 
-/** Answers {@code evenkeel.api.messages}: reads a shard without owning it. */
+/** Reads a shard without owning it. */
 final class MessagesApi {
-  private static final List<String> FIELDS =
-      List.of("topic", "shard", "offset", "at", "key", "limit", "page");
-
   /** With a key, an answer ends after this many bytes, so that no request takes long. */
   private static final long SEARCH_BYTES_MAX = 16 << 20;
 
@@ -33,61 +35,50 @@ final class MessagesApi {
     this.calls = calls;
   }
 
-  /** An array of messages; with {@code page}, an object that also says where to read on. */
-  Future<Object> answer(JsonObject request) {
-    JsonFields.onlyFields(request, FIELDS);
-    String topicName = JsonFields.neededText(request, "topic");
-    Page page = Page.of(request);
-    long offset = JsonFields.number(request, "offset", -1, 0, Long.MAX_VALUE);
-    StartAt start = start(request);
-    if (offset >= 0 && start != null) {
-      throw JsonFields.invalid("give either 'offset' or 'at', not both");
+  void serve(ApiAnswers answers) {
+    answers.on(Operations.BROWSE, this::browse);
+  }
+
+  private Future<BrowsedMessages> browse(Browse asked) {
+    Page<MessageView> page = new Page<>(asked.limit());
+    StartAt start = asked.at() == null ? StartAt.EARLIEST : start(asked.at());
+    if (asked.offset() != null && asked.at() != null) {
+      throw Refusal.INVALID.error("give either 'offset' or 'at', not both");
     }
-    int index = (int) JsonFields.number(request, "shard", -1, 0, Limits.SHARD_NUMBERS_MAX);
-    String key = JsonFields.text(request, "key");
-    byte[] keyBytes = key == null ? null : TextOrBase64.utf8("key", key);
-    boolean paged = JsonFields.flag(request, "page");
+    byte[] key = asked.key() == null ? null : TextOrBase64.utf8("key", asked.key());
+    int index = asked.shard() == null ? -1 : asked.shard();
     return calls
-        .topicsWith(topicName, index)
+        .topicsWith(asked.topic(), index)
         .compose(
             view -> {
-              Shard shard = shard(view.existing(topicName), index);
+              Shard shard = shard(view.existing(asked.topic()), index);
               Future<Long> from =
-                  offset >= 0
-                      ? Future.succeededFuture(offset)
-                      : calls.offset(shard, start == null ? StartAt.EARLIEST : start);
+                  asked.offset() != null
+                      ? Future.succeededFuture(asked.offset())
+                      : calls.offset(shard, start);
               boolean placed = view.featureLevel() >= FeatureLevel.PLACED_FETCHES;
-              return from.compose(
-                  first -> read(page, shard, keyBytes, first, SEARCH_BYTES_MAX, placed));
+              return from.compose(first -> read(page, shard, key, first, SEARCH_BYTES_MAX, placed));
             })
         .map(
             next ->
-                paged
-                    ? new JsonObject().put("messages", page.items()).put("nextOffset", next)
-                    : page.items());
+                new BrowsedMessages(page.items(), Boolean.TRUE.equals(asked.page()) ? next : null));
   }
 
-  /** The field {@code at}, which is a text or a number; null: there is none. */
-  private static StartAt start(JsonObject request) {
-    Object at = request.getValue("at");
-    if (at == null) {
-      return null;
-    }
+  private static StartAt start(String at) {
     try {
-      return StartAt.parseTime(at.toString());
+      return StartAt.parseTime(at);
     } catch (RefusedException e) {
-      throw JsonFields.invalid("the field 'at' is '" + at + "': " + e.getMessage());
+      throw Refusal.INVALID.error("the field 'at' is '%s': %s", at, e.getMessage());
     }
   }
 
   private static Shard shard(TopicInfo topic, int index) {
     String right = "shards of '" + topic.name() + "' are " + topic.range();
     if (index < 0 && topic.all().size() > 1) {
-      throw JsonFields.invalid("the field 'shard' is missing: " + right);
+      throw Refusal.INVALID.error("the field 'shard' is missing: %s", right);
     }
     if (index >= 0 && !topic.has(index)) {
-      throw new RefusedException(
-          Refusal.UNKNOWN_SHARD, "there is no shard " + index + ": " + right);
+      throw Refusal.UNKNOWN_SHARD.error("there is no shard %s: %s", index, right);
     }
     return new Shard(topic.id(), index < 0 ? topic.open().first() : index);
   }
@@ -100,7 +91,12 @@ final class MessagesApi {
    * @param placed whether all nodes say where messages are in the log
    */
   private Future<Long> read(
-      Page page, Shard shard, byte[] key, long offset, long searchBytes, boolean placed) {
+      Page<MessageView> page,
+      Shard shard,
+      byte[] key,
+      long offset,
+      long searchBytes,
+      boolean placed) {
     boolean all = key == null;
     FetchRequest request =
         FetchRequest.browse(
@@ -145,7 +141,8 @@ final class MessagesApi {
   }
 
   /** Adds the messages of a key from {@code offset} on. Returns the next offset to read. */
-  static long take(Page page, Shard shard, byte[] key, FetchAnswer fetched, long offset) {
+  static long take(
+      Page<MessageView> page, Shard shard, byte[] key, FetchAnswer fetched, long offset) {
     long next = offset;
     for (FetchAnswer.Placed placed : fetched.batches()) {
       if (page.full()) {
@@ -155,10 +152,9 @@ final class MessagesApi {
       BatchReader reader = placed.batch().reader(placed.baseOffset());
       while (reader.hasNext() && !page.full()) {
         long at = reader.nextOffset();
-        JsonObject shown = show(page, shard, key, reader, at, damage);
+        MessageView shown = show(page, placed, shard, key, reader, damage);
         if (at >= offset) {
           if (shown != null) {
-            put(shown, placed.log());
             page.add(shown);
           }
           next = at + 1;
@@ -182,36 +178,49 @@ final class MessagesApi {
    * Shows an unreadable message as such, so that it does not hide the messages behind it. Null: the
    * message has another key, or nobody knows its key.
    */
-  private static JsonObject show(
-      Page page,
+  private static MessageView show(
+      Page<MessageView> page,
+      FetchAnswer.Placed placed,
       Shard shard,
       byte[] key,
       BatchReader reader,
-      long offset,
       RefusedException damage) {
+    long offset = reader.nextOffset();
     try {
       if (damage != null) {
         throw damage;
       }
       Message message = reader.next();
-      return key == null || Arrays.equals(key, message.key())
-          ? json(page, shard, offset, message)
-          : null;
+      if (key != null && !Arrays.equals(key, message.key())) {
+        return null;
+      }
+      int keyBytes = message.key() == null ? 0 : message.key().length;
+      page.count(64 + message.payload().length + keyBytes);
+      return view(placed, shard, offset, message, null);
     } catch (RefusedException malformed) {
       reader.giveUp();
       if (key != null) {
         return null;
       }
       page.count(64);
-      return new JsonObject()
-          .put("shard", shard.shard())
-          .put("offset", offset)
-          .putNull("key")
-          .putNull("payload")
-          .putNull("timestamp")
-          .put("headers", new JsonObject())
-          .put("unreadable", malformed.getMessage());
+      return view(placed, shard, offset, null, malformed.getMessage());
     }
+  }
+
+  private static MessageView view(
+      FetchAnswer.Placed placed, Shard shard, long offset, Message message, String unreadable) {
+    boolean lost = message == null;
+    LogPosition log = placed.log();
+    return new MessageView(
+        shard.shard(),
+        offset,
+        lost ? null : TextOrBytes.of(message.key()),
+        lost ? null : TextOrBytes.of(message.payload()),
+        lost ? null : (Long) message.timestampMillis(),
+        lost ? Map.of() : TextOrBytes.of(message.headers()),
+        unreadable,
+        log == null ? null : log.groupName(),
+        log == null ? null : (Long) log.index());
   }
 
   /** Adds the place of a message in the log; nothing if it is not known. */
@@ -219,15 +228,5 @@ final class MessagesApi {
     if (log != null) {
       json.put("logGroup", log.groupName()).put("logIndex", log.index());
     }
-  }
-
-  private static JsonObject json(Page page, Shard shard, long offset, Message message) {
-    JsonObject json = new JsonObject().put("shard", shard.shard()).put("offset", offset);
-    TextOrBase64.put(json, "key", message.key());
-    TextOrBase64.put(json, "payload", message.payload());
-    JsonObject headers = new JsonObject();
-    message.headers().forEach((name, value) -> headers.put(name, TextOrBase64.value(value)));
-    page.count(64 + message.payload().length + (message.key() == null ? 0 : message.key().length));
-    return json.put("timestamp", message.timestampMillis()).put("headers", headers);
   }
 }

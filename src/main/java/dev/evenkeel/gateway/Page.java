@@ -1,10 +1,11 @@
 package dev.evenkeel.gateway;
 
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
 
 /** Collects the items of an answer, up to a number of items and bytes. */
-final class Page {
+final class Page<T> {
   static final int LIMIT_DEFAULT = 100;
   static final int LIMIT_MAX = 1_000;
 
@@ -12,24 +13,19 @@ final class Page {
   static final int BYTES_MAX = 2 << 20;
 
   private final int limit;
-  private final JsonArray items = new JsonArray();
+  private final List<T> items = new ArrayList<>();
   private int bytes;
 
-  private Page(int limit) {
+  Page(int limit) {
     this.limit = limit;
   }
 
   /** A page for as many items as the field {@code limit} of the request says. */
-  static Page of(JsonObject request) {
-    return new Page(limit(request));
+  static Page<JsonObject> of(JsonObject request) {
+    return new Page<>((int) JsonFields.number(request, "limit", LIMIT_DEFAULT, 1, LIMIT_MAX));
   }
 
-  /** The field {@code limit} of a request. */
-  static int limit(JsonObject request) {
-    return (int) JsonFields.number(request, "limit", LIMIT_DEFAULT, 1, LIMIT_MAX);
-  }
-
-  JsonArray items() {
+  List<T> items() {
     return items;
   }
 
@@ -51,7 +47,7 @@ final class Page {
     bytes += read;
   }
 
-  void add(JsonObject item) {
+  void add(T item) {
     items.add(item);
   }
 }

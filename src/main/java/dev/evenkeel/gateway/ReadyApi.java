@@ -1,10 +1,11 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.api.AskReady;
+import dev.evenkeel.api.AskReady.Ready;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -30,7 +31,7 @@ final class ReadyApi {
   }
 
   /** Refuses with UNAVAILABLE and the reason. It makes one attempt only, to answer soon. */
-  Future<Object> answer() {
+  Future<Ready> answer(AskReady question) {
     return calls
         .view()
         .compose(this::ask)
@@ -38,7 +39,7 @@ final class ReadyApi {
             asked -> {
               long now = TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
               return seen(asked.succeeded(), now)
-                  ? Future.succeededFuture(new JsonObject().put("ready", true))
+                  ? Future.succeededFuture(new Ready(true))
                   : Future.failedFuture(asked.cause());
             });
   }

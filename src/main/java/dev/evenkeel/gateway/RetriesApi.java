@@ -28,7 +28,8 @@ final class RetriesApi {
         request, each -> each.waiting() + each.parked() + each.held() > 0, this::fill);
   }
 
-  private Future<Long> fill(ClusterView view, String group, FailedMessages.Id from, Page page) {
+  private Future<Long> fill(
+      ClusterView view, String group, FailedMessages.Id from, Page<JsonObject> page) {
     Bytes body = new Bytes().text(group);
     RecordCodec.write(body, from.shard());
     body.i64(from.offset()).i32(page.itemsLeft());

@@ -1,11 +1,25 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.api.ConfigureTopic;
+import dev.evenkeel.api.CreateTopic;
+import dev.evenkeel.api.DeleteTopic;
+import dev.evenkeel.api.DeleteTopic.DeletedTopic;
+import dev.evenkeel.api.DescribeTopic;
+import dev.evenkeel.api.DescribeTopic.LogGroupDetail;
+import dev.evenkeel.api.DescribeTopic.ShardDetail;
+import dev.evenkeel.api.DescribeTopic.TopicDetail;
+import dev.evenkeel.api.ListTopics;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.api.ReshardTopic;
+import dev.evenkeel.api.TopicLimits;
+import dev.evenkeel.api.TopicView;
+import dev.evenkeel.api.TopicView.Figures;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardStatus;
-import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -18,24 +32,16 @@ import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/**
- * Answers {@code evenkeel.api.topics}: lists, shows, creates, configures, reshards and deletes
- * topics.
- */
+/** Lists, shows, creates, configures, reshards and deletes topics. */
 final class TopicsApi {
-  private static final List<String> CONFIG_FIELDS =
-      List.of("retentionMillis", "ageMillisMax", "shardBytesMax");
-  private static final List<String> FIELDS =
-      List.of("action", "name", "shards", "retentionMillis", "ageMillisMax", "shardBytesMax");
-
   private final ClusterCalls calls;
   private final ReadyApi ready;
 
@@ -44,121 +50,98 @@ final class TopicsApi {
     this.ready = ready;
   }
 
-  Future<Object> answer(JsonObject request) {
-    JsonFields.onlyFields(request, FIELDS);
-    String action = JsonFields.neededText(request, "action");
-    return switch (action) {
-      case "ready" -> ready.answer();
-      case "list" -> list();
-      case "get" -> get(JsonFields.neededText(request, "name"));
-      case "create" -> create(request);
-      case "configure" -> configure(request);
-      case "reshard" -> reshard(request);
-      case "delete" -> delete(JsonFields.neededText(request, "name"));
-      default ->
-          throw JsonFields.invalid(
-              "unknown action '"
-                  + action
-                  + "': use list, get, create, configure, reshard, delete or ready");
-    };
+  void serve(ApiAnswers answers) {
+    answers
+        .on(Operations.LIST_TOPICS, this::list)
+        .on(Operations.CREATE_TOPIC, this::create)
+        .on(Operations.DESCRIBE_TOPIC, this::describe)
+        .on(Operations.CONFIGURE_TOPIC, this::configure)
+        .on(Operations.RESHARD_TOPIC, this::reshard)
+        .on(Operations.DELETE_TOPIC, this::delete)
+        .on(Operations.ASK_READY, ready::answer);
   }
 
-  private Future<Object> list() {
+  private Future<List<TopicView>> list(ListTopics all) {
     return calls
         .newestTopics()
         .compose(
             view ->
                 statuses(view)
                     .map(
-                        statuses -> {
-                          JsonArray topics = new JsonArray();
-                          view.topics().stream()
-                              .sorted((a, b) -> a.name().compareTo(b.name()))
-                              .forEach(topic -> topics.add(summary(topic, statuses)));
-                          return topics;
-                        }));
+                        statuses ->
+                            view.topics().stream()
+                                .sorted(Comparator.comparing(TopicInfo::name))
+                                .map(topic -> view(topic, figures(topic, statuses)))
+                                .toList()));
   }
 
-  private Future<Object> get(String name) {
+  private Future<TopicDetail> describe(DescribeTopic asked) {
     return calls
         .newestTopics()
         .compose(
             view -> {
-              TopicInfo topic = view.existing(name);
+              TopicInfo topic = view.existing(asked.name());
               return statuses(view)
                   .compose(
                       statuses ->
                           logGroups(view, topic)
                               .map(
                                   logGroups ->
-                                      detail(view, topic, statuses).put("logGroups", logGroups)));
+                                      new TopicDetail(
+                                          view(topic, figures(topic, statuses)),
+                                          shards(view, topic, statuses),
+                                          logGroups)));
             });
   }
 
-  private static int shards(JsonObject request) {
-    if (request.getValue("shards") == null) {
-      throw JsonFields.invalid(
-          "the field 'shards' is missing: it must be from 1 to " + Limits.SHARDS_MAX);
-    }
-    return (int) JsonFields.number(request, "shards", 0, 1, Limits.SHARDS_MAX);
+  private Future<TopicView> reshard(ReshardTopic asked) {
+    return change(Op.RESHARD_TOPIC, new Bytes().text(asked.name()).i32(asked.shards()));
   }
 
-  private Future<Object> reshard(JsonObject request) {
-    String name = JsonFields.neededText(request, "name");
-    if (CONFIG_FIELDS.stream().anyMatch(field -> request.getValue(field) != null)) {
-      throw JsonFields.invalid("a topic is resharded with 'shards' alone: configure it apart");
-    }
-    Bytes body = new Bytes().text(name).i32(shards(request));
-    return calls.toMetaLeader(Op.RESHARD_TOPIC, body).map(answer -> created(topicOf(answer)));
+  private Future<TopicView> create(CreateTopic asked) {
+    Bytes body = new Bytes().text(Names.check("topic", asked.name())).i32(asked.shards());
+    RecordCodec.TOPIC_CONFIG.write(body, config(asked.limits(), TopicConfig.DEFAULT));
+    return change(Op.CREATE_TOPIC, body);
   }
 
-  private Future<Object> create(JsonObject request) {
-    String name = Names.check("topic", JsonFields.neededText(request, "name"));
-    int shards = shards(request);
-    TopicConfig config = config(request, TopicConfig.DEFAULT);
-    Bytes body = new Bytes().text(name).i32(shards);
-    RecordCodec.TOPIC_CONFIG.write(body, config);
-    return calls.toMetaLeader(Op.CREATE_TOPIC, body).map(answer -> created(topicOf(answer)));
-  }
-
-  private Future<Object> configure(JsonObject request) {
-    String name = JsonFields.neededText(request, "name");
-    if (request.getValue("shards") != null) {
-      throw JsonFields.invalid(
-          "the number of shards is no setting: to change it, reshard the topic");
-    }
-    if (CONFIG_FIELDS.stream().noneMatch(field -> request.getValue(field) != null)) {
-      throw JsonFields.invalid(
-          "nothing to change: give one of " + String.join(", ", CONFIG_FIELDS));
+  private Future<TopicView> configure(ConfigureTopic asked) {
+    TopicLimits limits = asked.limits();
+    if (limits.areNone()) {
+      throw Refusal.INVALID.error(
+          "nothing to change: give one of %s",
+          String.join(", ", RecordJson.of(TopicLimits.class).fields()));
     }
     return calls
         .newestTopics()
         .compose(
             view -> {
-              Bytes body = new Bytes().text(name);
-              RecordCodec.TOPIC_CONFIG.write(body, config(request, view.existing(name).config()));
-              return calls.toMetaLeader(Op.CONFIGURE_TOPIC, body);
-            })
-        .map(answer -> created(topicOf(answer)));
-  }
-
-  private Future<Object> delete(String name) {
-    return calls
-        .toMetaLeader(Op.DELETE_TOPIC, new Bytes().text(name))
-        .map(
-            answer -> {
-              LeaderClient.reply(answer);
-              return new JsonObject().put("name", name).put("deleted", true);
+              Bytes body = new Bytes().text(asked.name());
+              TopicConfig now = view.existing(asked.name()).config();
+              RecordCodec.TOPIC_CONFIG.write(body, config(limits, now));
+              return change(Op.CONFIGURE_TOPIC, body);
             });
   }
 
-  private static TopicConfig config(JsonObject request, TopicConfig absent) {
+  private Future<TopicView> change(Op op, Bytes body) {
+    return calls.toMetaLeader(op, body).map(answer -> view(topicOf(answer), null));
+  }
+
+  private Future<DeletedTopic> delete(DeleteTopic asked) {
+    return calls
+        .toMetaLeader(Op.DELETE_TOPIC, new Bytes().text(asked.name()))
+        .map(LeaderClient::reply)
+        .map(done -> new DeletedTopic(asked.name(), true));
+  }
+
+  private static TopicConfig config(TopicLimits limits, TopicConfig absent) {
     return new TopicConfig(
-        JsonFields.number(
-            request, "retentionMillis", absent.retentionMillis(), 0, Long.MAX_VALUE / 2),
-        JsonFields.number(request, "ageMillisMax", absent.ageMillisMax(), -1, Long.MAX_VALUE / 2),
-        JsonFields.number(
-            request, "shardBytesMax", absent.shardBytesMax(), -1, Long.MAX_VALUE / 2));
+        or(limits.retentionMillis(), absent.retentionMillis()),
+        or(limits.ageMillisMax(), absent.ageMillisMax()),
+        or(limits.shardBytesMax(), absent.shardBytesMax()));
+  }
+
+  private static long or(Long value, long absent) {
+    return value == null ? absent : value;
   }
 
   /** The status of all shards whose leaders answer. */
@@ -181,7 +164,7 @@ final class TopicsApi {
   }
 
   /** What the leaders of the topic's data groups store, of all topics together. */
-  private Future<JsonArray> logGroups(ClusterView view, TopicInfo topic) {
+  private Future<List<LogGroupDetail>> logGroups(ClusterView view, TopicInfo topic) {
     ShardGroups all = view.shardGroups();
     List<Integer> groups =
         topic
@@ -191,11 +174,10 @@ final class TopicsApi {
             .sorted()
             .boxed()
             .toList();
-    return ClusterCalls.forEach(groups, group -> logGroup(view, group))
-        .map(each -> new JsonArray(List.copyOf(each)));
+    return ClusterCalls.forEach(groups, group -> logGroup(view, group));
   }
 
-  private Future<JsonObject> logGroup(ClusterView view, int group) {
+  private Future<LogGroupDetail> logGroup(ClusterView view, int group) {
     String name = "d" + group;
     String leader = view.dataLeaders().get(group);
     Future<NodeLogs.Bodies> bodies =
@@ -207,12 +189,12 @@ final class TopicsApi {
                 .otherwiseEmpty();
     return bodies.map(
         known ->
-            new JsonObject()
-                .put("group", name)
-                .put("leader", leader)
-                .put("liveBytes", known == null ? null : known.liveBytes())
-                .put("deadBytes", known == null ? null : known.deadBytes())
-                .put("lostMessages", known == null ? null : known.lostMessages()));
+            new LogGroupDetail(
+                name,
+                leader,
+                known == null ? null : (Long) known.liveBytes(),
+                known == null ? null : (Long) known.deadBytes(),
+                known == null ? null : (Long) known.lostMessages()));
   }
 
   private static NodeLogs.Bodies bodies(NodeLogs logs, String name) {
@@ -224,7 +206,7 @@ final class TopicsApi {
         .orElse(null);
   }
 
-  private static JsonObject summary(TopicInfo topic, Map<Shard, ShardStatus> statuses) {
+  private static Figures figures(TopicInfo topic, Map<Shard, ShardStatus> statuses) {
     Long delayed = ShardStatus.sum(topic, statuses, status -> status.delayed().messages());
     Long nextDue =
         delayed == null
@@ -235,49 +217,49 @@ final class TopicsApi {
                 .filter(Objects::nonNull)
                 .min(Long::compare)
                 .orElse(null);
-    return created(topic)
-        .put(
-            "messages",
-            ShardStatus.sum(topic, statuses, status -> status.endOffset() - status.startOffset()))
-        .put("bytes", ShardStatus.sum(topic, statuses, ShardStatus::bytes))
-        .put("messagesDropped", ShardStatus.sum(topic, statuses, ShardStatus::messagesDropped))
-        .put("delayed", delayed)
-        .put("nextDueMillis", nextDue);
+    return new Figures(
+        ShardStatus.sum(topic, statuses, status -> status.endOffset() - status.startOffset()),
+        ShardStatus.sum(topic, statuses, ShardStatus::bytes),
+        ShardStatus.sum(topic, statuses, ShardStatus::messagesDropped),
+        delayed,
+        nextDue);
   }
 
   private static Long nextDue(ShardStatus status) {
     return status.delayed().messages() == 0 ? null : (Long) status.delayed().nextDueMillis();
   }
 
-  private static JsonObject detail(
+  private static List<ShardDetail> shards(
       ClusterView view, TopicInfo topic, Map<Shard, ShardStatus> statuses) {
-    JsonArray list = new JsonArray();
+    List<ShardDetail> shards = new ArrayList<>();
     for (Shard shard : topic.all()) {
       ShardStatus status = statuses.get(shard);
-      list.add(
-          new JsonObject()
-              .put("shard", shard.shard())
-              .put("sealed", topic.isSealed(shard.shard()))
-              .put("parents", new JsonArray(topic.parents(shard.shard())))
-              .put("start", status == null ? null : status.startOffset())
-              .put("end", status == null ? null : status.endOffset())
-              .put("bytes", status == null ? null : status.bytes())
-              .put("delayed", status == null ? null : status.delayed().messages())
-              .put("nextDueMillis", status == null ? null : nextDue(status))
-              .put("logGroup", "d" + view.shardGroups().of(shard))
-              .put("leader", view.leaderOf(shard)));
+      shards.add(
+          new ShardDetail(
+              shard.shard(),
+              topic.isSealed(shard.shard()),
+              topic.parents(shard.shard()),
+              status == null ? null : (Long) status.startOffset(),
+              status == null ? null : (Long) status.endOffset(),
+              status == null ? null : (Long) status.bytes(),
+              status == null ? null : (Long) status.delayed().messages(),
+              status == null ? null : nextDue(status),
+              "d" + view.shardGroups().of(shard),
+              view.leaderOf(shard)));
     }
-    return summary(topic, statuses).put("shardList", list);
+    return shards;
   }
 
-  private static JsonObject created(TopicInfo topic) {
-    return new JsonObject()
-        .put("name", topic.name())
-        .put("shards", topic.shards())
-        .put("retentionMillis", topic.config().retentionMillis())
-        .put("ageMillisMax", topic.config().ageMillisMax())
-        .put("shardBytesMax", topic.config().shardBytesMax())
-        .put("createdMillis", topic.createdMillis());
+  private static TopicView view(TopicInfo topic, Figures figures) {
+    TopicConfig config = topic.config();
+    return new TopicView(
+        topic.name(),
+        topic.shards(),
+        config.retentionMillis(),
+        config.ageMillisMax(),
+        config.shardBytesMax(),
+        topic.createdMillis(),
+        figures);
   }
 
   private static TopicInfo topicOf(ByteBuffer answer) {

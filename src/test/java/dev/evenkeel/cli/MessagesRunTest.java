@@ -6,6 +6,10 @@ import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.evenkeel.api.DescribeTopic.ShardDetail;
+import dev.evenkeel.api.DescribeTopic.TopicDetail;
+import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.api.TopicView;
 import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonArray;
@@ -76,15 +80,14 @@ class MessagesRunTest {
   }
 
   private JsonObject topic() {
-    JsonArray list = new JsonArray();
+    List<ShardDetail> list = new ArrayList<>();
     for (int i = 0; i < shards.size(); i++) {
-      list.add(
-          new JsonObject()
-              .put("shard", i)
-              .put("start", endsKnown ? start : null)
-              .put("end", endsKnown ? shards.get(i).size() : null));
+      Long first = endsKnown ? (Long) start : null;
+      Long end = endsKnown ? (Long) (long) shards.get(i).size() : null;
+      list.add(new ShardDetail(i, false, List.of(), first, end, null, null, null, "d0", null));
     }
-    return new JsonObject().put("name", "t").put("createdMillis", created).put("shardList", list);
+    TopicView topic = new TopicView("t", list.size(), 0, -1, -1, created, null);
+    return RecordJson.json(new TopicDetail(topic, list, List.of()));
   }
 
   private Object page(HttpExchange exchange, String query) {

@@ -50,6 +50,7 @@ class TopicCommandTest {
         .put("retentionMillis", retention)
         .put("ageMillisMax", age)
         .put("shardBytesMax", bytes)
+        .put("createdMillis", 1)
         .put("messages", 0)
         .put("bytes", null);
   }
@@ -61,7 +62,8 @@ class TopicCommandTest {
     if (!method.equals("GET")) {
       JsonObject body = new JsonObject(Buffer.buffer(exchange.getRequestBody().readAllBytes()));
       changes.add(method + " " + name + " " + body.encode());
-      answer = answer instanceof JsonObject topic ? topic.mergeIn(body) : body;
+      Object changed = name.isEmpty() ? topic("", 0, 0, 0, 0) : answer;
+      answer = changed instanceof JsonObject topic ? topic.mergeIn(body) : null;
     }
     int status = answer == null ? 404 : 200;
     byte[] bytes =
@@ -121,10 +123,10 @@ class TopicCommandTest {
         .containsExactly(
             "PATCH orders {\"retentionMillis\":3600000,\"ageMillisMax\":2592000000,"
                 + "\"shardBytesMax\":1073741824}",
-            "POST  {\"retentionMillis\":604800000,\"ageMillisMax\":2592000000,"
-                + "\"shardBytesMax\":1073741824,\"name\":\"more\",\"shards\":1}",
-            "POST  {\"retentionMillis\":604800000,\"ageMillisMax\":-1,"
-                + "\"shardBytesMax\":1073741824,\"name\":\"wide\",\"shards\":12}",
+            "POST  {\"name\":\"more\",\"shards\":1,\"retentionMillis\":604800000,"
+                + "\"ageMillisMax\":2592000000,\"shardBytesMax\":1073741824}",
+            "POST  {\"name\":\"wide\",\"shards\":12,\"retentionMillis\":604800000,"
+                + "\"ageMillisMax\":-1,\"shardBytesMax\":1073741824}",
             "POST  {\"name\":\"plain\",\"shards\":2}");
     changes.clear();
     topic(1, "create", "more", "--copy-from", "none");

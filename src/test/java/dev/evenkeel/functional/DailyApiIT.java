@@ -13,6 +13,10 @@ import dev.evenkeel.api.PlanGroup;
 import dev.evenkeel.api.QuotaView;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.api.ResetGroup;
+import dev.evenkeel.api.DelayedMessageView;
+import dev.evenkeel.api.ListDelayedMessages.DelayedMessages;
+import dev.evenkeel.api.QuotaView;
+import dev.evenkeel.api.TopicView;
 import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.Consumer;
@@ -216,19 +220,19 @@ class DailyApiIT extends OneNode {
     EvenkeelClient client = await(Evenkeel.connect(options()));
     try {
       Admin admin = client.admin();
-      Admin.Topic made =
+      TopicView made =
           await(
               admin.createTopic(
                   "managed", 4, new TopicSettings().setRetention(Duration.ofHours(1))));
       assertThat(made.shards()).isEqualTo(4);
-      assertThat(made.settings().getRetentionMillis()).isEqualTo(3_600_000);
+      assertThat(made.retentionMillis()).isEqualTo(3_600_000);
       refused(admin.createTopic("managed", 4), Refusal.TOPIC_EXISTS);
       refused(admin.createTopic("many", 10_001), Refusal.INVALID);
-      Admin.Topic changed =
+      TopicView changed =
           await(admin.changeTopic("managed", new TopicSettings().setShardBytesMax(1L << 30)));
-      assertThat(changed.settings().getShardBytesMax()).isEqualTo(1L << 30);
-      assertThat(changed.settings().getRetentionMillis()).isEqualTo(3_600_000);
-      assertThat(await(admin.topics())).extracting(Admin.Topic::name).contains("managed");
+      assertThat(changed.shardBytesMax()).isEqualTo(1L << 30);
+      assertThat(changed.retentionMillis()).isEqualTo(3_600_000);
+      assertThat(await(admin.topics())).extracting(TopicView::name).contains("managed");
 
       node.send("managed", List.of("a", "b", "c"));
       Consumer consumer =
@@ -293,11 +297,11 @@ class DailyApiIT extends OneNode {
       }
       List<String> ids = sent.stream().map(each -> await(each).delayedId()).toList();
       assertThat(ids).doesNotHaveDuplicates();
-      Admin.DelayedPage page = await(admin.delayedMessages("later", "k", null, 2));
-      assertThat(page.messages()).extracting(Admin.DelayedMessage::id).isEqualTo(ids.subList(0, 2));
-      assertThat(page.messages().get(0).json().getString("payload")).isEqualTo("a");
+      DelayedMessages page = await(admin.delayedMessages("later", "k", null, 2));
+      assertThat(page.messages()).extracting(DelayedMessageView::id).isEqualTo(ids.subList(0, 2));
+      assertThat(page.messages().get(0).payload().text()).isEqualTo("a");
       page = await(admin.delayedMessages("later", "k", page.next(), 2));
-      assertThat(page.messages()).extracting(Admin.DelayedMessage::id).containsExactly(ids.get(2));
+      assertThat(page.messages()).extracting(DelayedMessageView::id).containsExactly(ids.get(2));
       assertThat(page.next()).isNull();
 
       await(admin.cancelDelayed("later", ids.get(1)));
@@ -317,8 +321,7 @@ class DailyApiIT extends OneNode {
       // The id that a send has given holds across a reshard.
       String kept = await(producer.sendAt(message("k", "d"), tomorrow)).delayedId();
       await(admin.reshard("later", 3));
-      assertThat(await(admin.delayedMessage("later", kept)).json().getString("payload"))
-          .isEqualTo("d");
+      assertThat(await(admin.delayedMessage("later", kept)).payload().text()).isEqualTo("d");
       await(admin.cancelDelayed("later", kept));
       refused(admin.cancelDelayed("later", kept), Refusal.UNKNOWN_MESSAGE);
 

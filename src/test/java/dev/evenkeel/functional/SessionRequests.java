@@ -1,5 +1,17 @@
 package dev.evenkeel.functional;
 
+import dev.evenkeel.api.AskReady;
+import dev.evenkeel.api.Browse;
+import dev.evenkeel.api.CancelDelayedMessage;
+import dev.evenkeel.api.ConfigureTopic;
+import dev.evenkeel.api.CreateTopic;
+import dev.evenkeel.api.DescribeTopic;
+import dev.evenkeel.api.GetDelayedMessage;
+import dev.evenkeel.api.ListDelayedMessages;
+import dev.evenkeel.api.ListTopics;
+import dev.evenkeel.api.Operation;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.TopicLimits;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FetchManyRequest;
 import dev.evenkeel.bus.FetchRequest;
@@ -73,6 +85,11 @@ record SessionRequests(String topic, int topicId, String group, List<String> nod
 
   private static void add(List<Sample> all, String address, JsonObject json) {
     all.add(new Sample(address, json.toBuffer().getBytes(), json));
+  }
+
+  private static <Q extends Record> void add(
+      List<Sample> all, Operation<Q, ?> operation, Q question) {
+    add(all, operation.address(), operation.ask(question));
   }
 
   private Shard shard() {
@@ -238,23 +255,16 @@ record SessionRequests(String topic, int topicId, String group, List<String> nod
     JsonObject each = new JsonObject().put("payloadBase64", "AAE=").put("deliverAfterMs", 10);
     JsonArray many = new JsonArray().add(each).add(new JsonObject().put("payload", "p"));
     add(all, Addresses.API_PRODUCE, new JsonObject().put("topic", topic).put("messages", many));
-    add(
-        all,
-        Addresses.API_MESSAGES,
-        new JsonObject().put("topic", topic).put("shard", 0).put("offset", 0).put("limit", 3));
-    JsonObject delayed = new JsonObject().put("topic", topic).put("action", "list");
-    add(all, Addresses.API_DELAYED, delayed.put("key", "k").put("from", "0-1-2-3"));
-    for (String action : List.of("get", "cancel")) {
-      JsonObject question = new JsonObject().put("topic", topic).put("action", action);
-      add(all, Addresses.API_DELAYED, question.put("id", "0-1-2-3"));
-    }
-    for (String action : List.of("list", "get", "create", "configure", "ready")) {
-      JsonObject question = new JsonObject().put("action", action).put("name", topic);
-      if (action.equals("create")) {
-        question.put("shards", 1);
-      }
-      add(all, Addresses.API_TOPICS, question.put("retentionMillis", 86_400_000));
-    }
+    add(all, Operations.BROWSE, new Browse(topic, 0, 0L, null, null, 3, null));
+    add(all, Operations.LIST_DELAYED_MESSAGES, new ListDelayedMessages(topic, "k", 100, "0-1-2-3"));
+    add(all, Operations.GET_DELAYED_MESSAGE, new GetDelayedMessage(topic, "0-1-2-3"));
+    add(all, Operations.CANCEL_DELAYED_MESSAGE, new CancelDelayedMessage(topic, "0-1-2-3"));
+    TopicLimits limits = new TopicLimits(86_400_000L, null, null);
+    add(all, Operations.LIST_TOPICS, new ListTopics());
+    add(all, Operations.DESCRIBE_TOPIC, new DescribeTopic(topic));
+    add(all, Operations.CREATE_TOPIC, new CreateTopic(topic, 1, limits));
+    add(all, Operations.CONFIGURE_TOPIC, new ConfigureTopic(topic, limits));
+    add(all, Operations.ASK_READY, new AskReady());
     JsonObject asked = new JsonObject().put("group", group);
     for (String action : List.of("list", "get", "rebalances", "dead-letters", "retries")) {
       add(all, Addresses.API_GROUPS, asked.copy().put("action", action).put("limit", 3));

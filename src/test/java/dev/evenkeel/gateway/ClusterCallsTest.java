@@ -121,11 +121,12 @@ class ClusterCallsTest {
     link.serve(
         Addresses.control("n1"),
         request -> Future.succeededFuture(Frames.refusal(Refusal.INVALID.error("no figures"))));
-    TopicsApi topics = new TopicsApi(calls, new ReadyApi(calls));
+    ApiAnswers answers = new ApiAnswers();
+    new TopicsApi(calls, new ReadyApi(calls)).serve(answers);
     for (int i = 0; i < nodes.size(); i++) {
       Object shown =
-          topics
-              .answer(new JsonObject().put("action", "get").put("name", "t"))
+          answers
+              .answer(Addresses.API_TOPICS, new JsonObject().put("action", "get").put("name", "t"))
               .toCompletionStage()
               .toCompletableFuture()
               .get(20, TimeUnit.SECONDS);

@@ -2,15 +2,14 @@ package dev.evenkeel.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.api.MessageView;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
-import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** A batch that cannot be read does not hide those around it. */
@@ -42,20 +41,19 @@ class MessagesApiTest {
                 new FetchAnswer.Placed(1, malformed),
                 new FetchAnswer.Placed(4, damaged),
                 new FetchAnswer.Placed(6, batch("g", "h"))));
-    Page page = Page.of(new JsonObject());
+    Page<MessageView> page = new Page<>(100);
     assertThat(MessagesApi.take(page, SHARD, null, answer, 0)).isEqualTo(8);
-    List<JsonObject> items =
-        IntStream.range(0, page.items().size()).mapToObj(page.items()::getJsonObject).toList();
+    List<MessageView> items = page.items();
     assertThat(items)
-        .extracting(item -> item.getString("payload"))
+        .extracting(item -> item.payload() == null ? null : item.payload().text())
         .containsExactly("a", "c", "d", null, null, null, "g", "h");
-    assertThat(items.get(3).getString("unreadable")).contains("message 3 of 3 ends early");
-    for (JsonObject each : items.subList(4, 6)) {
-      assertThat(each.getString("unreadable")).contains("corrupt batch: CRC-32C is ");
+    assertThat(items.get(3).unreadable()).contains("message 3 of 3 ends early");
+    for (MessageView each : items.subList(4, 6)) {
+      assertThat(each.unreadable()).contains("corrupt batch: CRC-32C is ");
     }
-    page = Page.of(new JsonObject().put("limit", 2));
+    page = new Page<>(2);
     assertThat(MessagesApi.take(page, SHARD, null, answer, 4)).as("the next page").isEqualTo(6);
-    page = Page.of(new JsonObject());
+    page = new Page<>(100);
     byte[] key = "k".getBytes(StandardCharsets.UTF_8);
     assertThat(MessagesApi.take(page, SHARD, key, answer, 0)).as("its keys").isEqualTo(8);
     assertThat(page.items()).isEmpty();
@@ -71,17 +69,17 @@ class MessagesApiTest {
     FetchAnswer answer =
         new FetchAnswer(0, 6, 0, List.of(new FetchAnswer.Placed(0, builder.build(1, 0, 0))));
     byte[] key = "a".getBytes(StandardCharsets.UTF_8);
-    Page page = Page.of(new JsonObject());
+    Page<MessageView> page = new Page<>(100);
     assertThat(MessagesApi.take(page, SHARD, key, answer, 0)).isEqualTo(6);
     assertThat(offsets(page)).containsExactly(0L, 3L);
-    page = Page.of(new JsonObject());
+    page = new Page<>(100);
     assertThat(MessagesApi.take(page, SHARD, key, answer, 1)).isEqualTo(6);
     assertThat(offsets(page)).containsExactly(3L);
-    page = Page.of(new JsonObject().put("limit", 1));
+    page = new Page<>(1);
     assertThat(MessagesApi.take(page, SHARD, key, answer, 0)).as("full").isEqualTo(1);
   }
 
-  private static List<Long> offsets(Page page) {
-    return page.items().stream().map(each -> ((JsonObject) each).getLong("offset")).toList();
+  private static List<Long> offsets(Page<MessageView> page) {
+    return page.items().stream().map(MessageView::offset).toList();
   }
 }

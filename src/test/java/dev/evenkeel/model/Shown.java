@@ -1,6 +1,9 @@
 package dev.evenkeel.model;
 
 import dev.evenkeel.api.GroupView;
+import dev.evenkeel.api.DelayedMessageView;
+import dev.evenkeel.api.ListDelayedMessages.DelayedMessages;
+import dev.evenkeel.api.TopicView;
 import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.model.UserModel.Group;
@@ -46,11 +49,11 @@ final class Shown {
   }
 
   /** The list says what was done. */
-  void compare(List<Admin.Topic> listed) {
-    Map<String, Admin.Topic> byName = new HashMap<>();
+  void compare(List<TopicView> listed) {
+    Map<String, TopicView> byName = new HashMap<>();
     listed.forEach(each -> byName.put(each.name(), each));
     for (Topic topic : topics.values()) {
-      Admin.Topic shown = byName.get(topic.name);
+      TopicView shown = byName.get(topic.name);
       boolean asItIs =
           shown != null && (topic.shardsNow == null || topic.shardsNow == shown.shards());
       if (!asItIs) {
@@ -90,20 +93,19 @@ final class Shown {
     long dueMillis = 0;
     String from = null;
     do {
-      Admin.DelayedPage page =
+      DelayedMessages page =
           answers.ask(
               "list delayed of " + topic, admin.get().delayedMessages(topic.name, null, from, 100));
       if (page == null) {
         return false;
       }
-      for (Admin.DelayedMessage each : page.messages()) {
-        JsonObject headers = each.json().getJsonObject("headers");
-        Sent sent = model.sent(Integer.parseInt(headers.getString(Content.ID)));
+      for (DelayedMessageView each : page.messages()) {
+        Sent sent = model.sent(Integer.parseInt(each.headers().get(Content.ID).text()));
         listed.add(sent.id);
-        if (each.due().toEpochMilli() < dueMillis || model.isCancelled(sent)) {
+        if (each.deliverAt() < dueMillis || model.isCancelled(sent)) {
           model.fault(Promise.DELAYED_LIST, topic + " has " + sent + " in its list: " + each);
         }
-        dueMillis = each.due().toEpochMilli();
+        dueMillis = each.deliverAt();
       }
       from = page.next();
     } while (from != null);

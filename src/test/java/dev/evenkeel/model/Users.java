@@ -6,6 +6,7 @@ import dev.evenkeel.api.GroupView;
 import dev.evenkeel.api.ListGroups.GroupSummary;
 import dev.evenkeel.api.QuotaView;
 import dev.evenkeel.api.ResetGroup;
+import dev.evenkeel.api.TopicView;
 import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions.Dedup;
@@ -1004,7 +1005,7 @@ final class Users {
   /** Somebody looks at everything that is there. */
   private boolean look(int which) {
     Group group = leased(which);
-    List<Admin.Topic> listed = answers.ask("list topics", admin().topics());
+    List<TopicView> listed = answers.ask("list topics", admin().topics());
     if (listed != null) {
       shown.compare(listed);
     }
@@ -1183,13 +1184,13 @@ final class Users {
    */
   private List<String> deleteAll() {
     List<GroupSummary> allGroups = answers.quietly("groups", admin().groups());
-    List<Admin.Topic> allTopics = answers.quietly("topics", admin().topics());
+    List<TopicView> allTopics = answers.quietly("topics", admin().topics());
     List<QuotaView> allQuotas = answers.quietly("quotas", admin().quotas());
     if (allGroups == null || allTopics == null || allQuotas == null) {
       return List.of("nobody knows what");
     }
     List<String> ownGroups = own(allGroups.stream().map(GroupSummary::group));
-    List<String> ownTopics = own(allTopics.stream().map(Admin.Topic::name));
+    List<String> ownTopics = own(allTopics.stream().map(TopicView::name));
     deleteAll("groups", ownGroups, name -> admin().deleteGroup(name, false));
     deleteAll("topics", ownTopics, name -> admin().deleteTopic(name));
     List<String> found = new ArrayList<>(ownGroups);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.Futures;
 import dev.evenkeel.api.GroupView;
+import dev.evenkeel.api.TopicView;
 import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
@@ -115,7 +116,7 @@ class EvenkeelExtensionTest {
   @Test
   void theSameNodeIsInjectedInEveryForm(EmbeddedNode node, Admin admin, PlainClient plain) {
     assertThat(node).isSameAs(EVENKEEL.node());
-    assertThat(Futures.await(admin.topics())).extracting(Admin.Topic::name).contains("orders");
+    assertThat(Futures.await(admin.topics())).extracting(TopicView::name).contains("orders");
     assertThat(plain).isSameAs(node.plainClient());
     assertThat(node.http()).startsWith("http://127.0.0.1:");
   }

@@ -4,13 +4,11 @@ import dev.evenkeel.api.Operation;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Admin;
-import dev.evenkeel.client.TopicSettings;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -30,10 +28,6 @@ final class AdminCalls implements Admin {
     return link.request(address, question.toBuffer(), TIMEOUT_MILLIS);
   }
 
-  private Future<JsonObject> topics(JsonObject question) {
-    return ask(Addresses.API_TOPICS, question).map(JsonObject::new);
-  }
-
   private Future<JsonObject> groups(JsonObject question) {
     return ask(Addresses.API_GROUPS, question).map(JsonObject::new);
   }
@@ -48,90 +42,6 @@ final class AdminCalls implements Admin {
 
   private static <T> List<T> list(JsonArray array, Function<JsonObject, T> each) {
     return array.stream().map(JsonObject.class::cast).map(each).toList();
-  }
-
-  @Override
-  public Future<Topic> createTopic(String name, int shards, TopicSettings settings) {
-    JsonObject question = action("create").put("name", name).put("shards", shards);
-    return topics(question.mergeIn(settings.toJson())).map(AdminCalls::topic);
-  }
-
-  @Override
-  public Future<List<Topic>> topics() {
-    return ask(Addresses.API_TOPICS, action("list")).map(all -> list(all, AdminCalls::topic));
-  }
-
-  @Override
-  public Future<Topic> topic(String name) {
-    return topics(action("get").put("name", name)).map(AdminCalls::topic);
-  }
-
-  @Override
-  public Future<Topic> changeTopic(String name, TopicSettings changes) {
-    JsonObject question = action("configure").put("name", name);
-    return topics(question.mergeIn(changes.toJson())).map(AdminCalls::topic);
-  }
-
-  @Override
-  public Future<Topic> reshard(String name, int shards) {
-    return topics(action("reshard").put("name", name).put("shards", shards)).map(AdminCalls::topic);
-  }
-
-  @Override
-  public Future<Void> deleteTopic(String name) {
-    return topics(action("delete").put("name", name)).mapEmpty();
-  }
-
-  private static Topic topic(JsonObject json) {
-    TopicSettings settings =
-        new TopicSettings()
-            .setRetentionMillis(json.getLong("retentionMillis"))
-            .setAgeMillisMax(json.getLong("ageMillisMax"))
-            .setShardBytesMax(json.getLong("shardBytesMax"));
-    return new Topic(
-        json.getString("name"),
-        json.getInteger("shards"),
-        settings,
-        json.getLong("messages"),
-        json.getLong("bytes"),
-        json);
-  }
-
-  @Override
-  public Future<DelayedPage> delayedMessages(String topic, String key, String from, int limit) {
-    JsonObject question =
-        delayed("list", topic).put("key", key).put("from", from).put("limit", limit);
-    return ask(Addresses.API_DELAYED, question)
-        .map(JsonObject::new)
-        .map(
-            page ->
-                new DelayedPage(
-                    list(page.getJsonArray("messages"), AdminCalls::delayedMessage),
-                    page.getString("next")));
-  }
-
-  @Override
-  public Future<DelayedMessage> delayedMessage(String topic, String id) {
-    return ask(Addresses.API_DELAYED, delayed("get", topic).put("id", id))
-        .map(JsonObject::new)
-        .map(AdminCalls::delayedMessage);
-  }
-
-  @Override
-  public Future<Void> cancelDelayed(String topic, String id) {
-    return ask(Addresses.API_DELAYED, delayed("cancel", topic).put("id", id)).mapEmpty();
-  }
-
-  private static JsonObject delayed(String action, String topic) {
-    return action(action).put("topic", topic);
-  }
-
-  private static DelayedMessage delayedMessage(JsonObject json) {
-    return new DelayedMessage(
-        json.getString("id"),
-        json.getInteger("shard"),
-        Instant.ofEpochMilli(json.getLong("deliverAt")),
-        json);
   }
 
   @Override

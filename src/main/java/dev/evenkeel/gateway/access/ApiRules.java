@@ -17,15 +17,7 @@ import java.util.function.Predicate;
 public final class ApiRules {
   private static final Set<String> CHANGES =
       Set.of(
-          "create",
-          "configure",
-          "reshard",
-          "delete",
-          "replay",
-          "drop",
-          "cancel",
-          "set",
-          "clear");
+          "replay", "drop");
 
   /** The fields of a question that people are shown, in this order. */
   private static final List<String> SHOWN =
@@ -40,11 +32,7 @@ public final class ApiRules {
           "to",
           "force",
           "all",
-          "deadLetters",
-          "shards",
-          "retentionMillis",
-          "ageMillisMax",
-          "shardBytesMax");
+          "deadLetters");
 
   /** A name that no permission but {@code *} covers. */
   private static final String NO_NAME = "";
@@ -68,9 +56,6 @@ public final class ApiRules {
     String action = action(question);
     switch (address) {
       case Addresses.API_PRODUCE -> principal.require(Kind.PRODUCE, text(question, "topic"));
-      case Addresses.API_MESSAGES -> principal.require(Kind.CONSUME, text(question, "topic"));
-      case Addresses.API_DELAYED -> delayed(principal, action, text(question, "topic"));
-      case Addresses.API_TOPICS -> topics(principal, action, question);
       case Addresses.API_GROUPS -> groups(principal, action, question);
       default -> {
         principal.require(Kind.ADMIN, NO_NAME);
@@ -78,28 +63,6 @@ public final class ApiRules {
           throw principal.denied("that no user can have");
         }
       }
-    }
-  }
-
-  private static void delayed(Principal principal, String action, String topic) {
-    if (!action.equals("cancel")) {
-      principal.require(Kind.CONSUME, topic);
-    } else if (!principal.may(Kind.ADMIN, topic)) {
-      principal.require(Kind.PRODUCE, topic);
-    }
-  }
-
-  private static void topics(Principal principal, String action, JsonObject question) {
-    switch (action) {
-      // The answer holds only what it may see.
-      case "list", "ready" -> {}
-      case "get" -> {
-        String name = text(question, "name");
-        if (!principal.seesTopic(name)) {
-          throw principal.denied("view:" + name);
-        }
-      }
-      default -> principal.require(Kind.ADMIN, text(question, "name"));
     }
   }
 
@@ -127,19 +90,9 @@ public final class ApiRules {
     if (operation != null && principal.bound() && answer instanceof JsonObject given) {
       operation.needsForAnswer(given).forEach(principal::require);
     }
-    if (principal.seesAll()) {
-      return answer;
-    }
-    String action = action(question);
-    if (answer instanceof JsonArray list) {
-      if (operation != null) {
-        return only(list, each -> sees(principal, operation.needToSee(each)));
-      }
-      if (address.equals(Addresses.API_TOPICS) && action.equals("list")) {
-        return only(list, each -> principal.seesTopic(each.getString("name")));
-      }
-    }
-    return answer;
+    return operation == null || principal.seesAll() || !(answer instanceof JsonArray list)
+        ? answer
+        : only(list, each -> sees(principal, operation.needToSee(each)));
   }
 
   private static boolean sees(Principal principal, Need need) {
@@ -168,14 +121,13 @@ public final class ApiRules {
 
   /** A question in a few words, for people. */
   public static String words(String address, JsonObject question) {
-    String what = address.substring(address.lastIndexOf('.') + 1);
-    StringBuilder words = new StringBuilder(what);
     Operation<?, ?> operation = operation(address, question);
-    List<String> shown = SHOWN;
-    if (operation != null) {
-      words.append(" ").append(operation.action());
-      shown = operation.fields();
-    }
+    StringBuilder words =
+        new StringBuilder(
+            operation == null
+                ? address.substring(address.lastIndexOf('.') + 1)
+                : operation.toString());
+    List<String> shown = operation == null ? SHOWN : operation.fields();
     for (String key : shown) {
       Object value = question.getValue(key);
       if (value != null) {

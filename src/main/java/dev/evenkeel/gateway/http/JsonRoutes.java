@@ -32,9 +32,6 @@ final class JsonRoutes {
   /** Largest body with names of dead letters, in bytes: thousands of names. */
   private static final int NAMES_BYTES_MAX = 1 << 20;
 
-  /** Header of answers to searches: the offset from which to read on. */
-  private static final String NEXT_OFFSET = "evenkeel-next-offset";
-
   private final Api api;
   private final Bodies bodies;
 
@@ -46,28 +43,7 @@ final class JsonRoutes {
   void mount(Router router) {
     Handler<RoutingContext> settings = bodies.upTo(SETTINGS_BYTES_MAX);
     Handler<RoutingContext> names = bodies.upTo(NAMES_BYTES_MAX);
-    String topics = Addresses.API_TOPICS;
-    router.get("/api/topics").handler(withoutBody(topics, "list"));
-    router.post("/api/topics").handler(settings).handler(withBody(topics, "create", 201));
-    router.get("/api/topics/:topic").handler(withoutBody(topics, "get"));
-    router
-        .patch("/api/topics/:topic")
-        .handler(settings)
-        .handler(JsonRoutes::refuseNewName)
-        .handler(withBody(topics, "configure", 200));
-    router
-        .post("/api/topics/:topic/reshard")
-        .handler(settings)
-        .handler(withBody(topics, "reshard", 200));
-    router.delete("/api/topics/:topic").handler(withoutBody(topics, "delete"));
-    router.get("/api/topics/:topic/messages").handler(this::browse);
-
-    String delayed = Addresses.API_DELAYED;
-    router
-        .get("/api/topics/:topic/delayed")
-        .handler(withoutBody(delayed, "list", text("key"), number("limit"), text("from")));
-    router.get("/api/topics/:topic/delayed/:id").handler(withoutBody(delayed, "get"));
-    router.delete("/api/topics/:topic/delayed/:id").handler(withoutBody(delayed, "cancel"));
+    route(router, Operations.BROWSE).handler(this::browse);
 
     String groups = Addresses.API_GROUPS;
     router
@@ -96,17 +72,23 @@ final class JsonRoutes {
     return router.route(HttpMethod.valueOf(operation.method().name()), path);
   }
 
-  private void mount(Router router, Operation<?, ?> operation) {
+  /** The route of an operation, with its body if it has one. */
+  private Route withBody(Router router, Operation<?, ?> operation) {
     Route route = route(router, operation);
-    if (operation.hasBody()) {
-      route.handler(bodies.upTo(operation.hasLargeBody() ? NAMES_BYTES_MAX : SETTINGS_BYTES_MAX));
-    }
-    route.handler(
-        context ->
-            api.answer(
-                context,
-                operation.status(),
-                api.ask(context, operation.address(), question(context, operation))));
+    return operation.hasBody()
+        ? route.handler(
+            bodies.upTo(operation.hasLargeBody() ? NAMES_BYTES_MAX : SETTINGS_BYTES_MAX))
+        : route;
+  }
+
+  private void mount(Router router, Operation<?, ?> operation) {
+    withBody(router, operation)
+        .handler(
+            context ->
+                api.answer(
+                    context,
+                    operation.status(),
+                    api.ask(context, operation.address(), question(context, operation))));
   }
 
   /** The question that a request asks. */
@@ -117,12 +99,10 @@ final class JsonRoutes {
     if (operation.hasBody() && !lacksBody) {
       question = Requests.question(context, operation.action());
     } else {
-      question = new JsonObject().put(Operation.ACTION, operation.action());
+      question = operation.withAction(new JsonObject());
     }
-    Nearest.requireKnown(
-        "query parameter",
-        context.queryParams().names(),
-        operation.hasBody() ? List.of() : operation.fieldsBesidePath());
+    List<String> known = operation.hasBody() ? List.of() : operation.queryParameters();
+    Nearest.requireKnown("query parameter", context.queryParams().names(), known);
     for (Map.Entry<String, String> each : context.queryParams()) {
       question.put(each.getKey(), form.ofText("query parameter", each.getKey(), each.getValue()));
     }
@@ -157,8 +137,7 @@ final class JsonRoutes {
 
   private void pass(RoutingContext context, String address, JsonObject question, int done) {
     for (String name : context.pathParams().keySet()) {
-      boolean ofTopic = address.equals(Addresses.API_TOPICS) && name.equals("topic");
-      Requests.ofPath(context, question, name, ofTopic ? "name" : name);
+      Requests.ofPath(context, question, name, name);
     }
     api.answer(context, done, api.ask(context, address, question));
   }
@@ -185,47 +164,31 @@ final class JsonRoutes {
         .onFailure(failure -> Api.fail(context, failure));
   }
 
-  /**
-   * Answers with an array of messages. If the request is a search, a header says where to read on,
-   * because the last message does not.
-   */
+  /** If the request is a search, a header says where to read on: the last message does not. */
   private void browse(RoutingContext context) {
-    JsonObject question = new JsonObject();
-    Requests.readQuery(
-        context,
-        question,
-        number("shard"),
-        number("offset"),
-        text("at"),
-        text("key"),
-        number("limit"));
-    boolean search = question.containsKey("at") || question.containsKey("key");
-    if (search) {
+    Operation<?, ?> operation = Operations.BROWSE;
+    JsonObject question = question(context, operation);
+    if (question.containsKey("at") || question.containsKey("key")) {
       question.put("page", true);
     }
-    Requests.ofPath(context, question, "topic", "topic");
-    Future<Object> answer = api.ask(context, Addresses.API_MESSAGES, question);
     api.answer(
         context,
-        200,
-        !search
-            ? answer
-            : answer.map(
-                found -> {
-                  JsonObject page = (JsonObject) found;
-                  String next = String.valueOf(page.getLong("nextOffset"));
-                  context.response().putHeader(NEXT_OFFSET, next);
-                  return page.getJsonArray("messages");
-                }));
+        operation.status(),
+        api.ask(context, operation.address(), question)
+            .map(answer -> body(context, operation, answer)));
   }
 
-  private static void refuseNewName(RoutingContext context) {
-    Requests.readQuery(context, new JsonObject());
-    String name = context.pathParam("topic");
-    if (!name.equals(Requests.question(context, "configure").getValue("name", name))) {
-      throw ApiFailure.invalid("a topic cannot be renamed");
+  /** The answer without what is in headers of the response. */
+  private static Object body(RoutingContext context, Operation<?, ?> operation, Object answer) {
+    if (!(answer instanceof JsonObject all)) {
+      return answer;
     }
-    context.next();
+    operation
+        .headers()
+        .forEach(
+            (name, field) ->
+                context.response().putHeader(name, String.valueOf(all.getValue(field))));
+    return all.getValue(operation.oftenOnly());
   }
 
   private void deadLetter(RoutingContext context) {

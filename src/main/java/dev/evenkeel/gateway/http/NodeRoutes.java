@@ -1,6 +1,7 @@
 package dev.evenkeel.gateway.http;
 
-import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.api.AskReady;
+import dev.evenkeel.api.Operations;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.Readiness;
 import dev.evenkeel.bus.meters.Meters;
@@ -55,7 +56,7 @@ final class NodeRoutes {
       down(context, obstacle);
       return;
     }
-    api.ask(Addresses.API_TOPICS, new JsonObject().put("action", "ready"))
+    api.ask(Operations.ASK_READY.address(), Operations.ASK_READY.ask(new AskReady()))
         .onSuccess(
             ready -> {
               if (readiness == null || readiness.serving()) {

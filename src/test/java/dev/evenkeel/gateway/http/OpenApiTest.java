@@ -169,7 +169,9 @@ class OpenApiTest {
     String good = "{\"error\":\"UNKNOWN_TOPIC\",\"message\":\"there is no topic 'x'\"}";
     assertThat(DescribedApi.problems("GET", "/api/topics/x?a=b", 404, good)).isEmpty();
     assertThat(DescribedApi.problems("GET", "/api/topics/x", 200, good)).isNotEmpty();
-    String bad = "[{\"name\":\"x\",\"shards\":\"1\"}]";
+    String bad =
+        "[{\"name\":\"x\",\"shards\":\"1\",\"retentionMillis\":1,\"ageMillisMax\":-1,"
+            + "\"shardBytesMax\":-1,\"createdMillis\":1}]";
     assertThat(DescribedApi.problems("GET", "/api/topics", 200, bad)).hasSize(1);
   }
 

@@ -1,0 +1,25 @@
+package dev.evenkeel.api;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Settings of a topic that can change; null: as it is, or as it is in a new topic.
+ *
+ * @param retentionMillis how long a message is kept after every group consumed it
+ * @param ageMillisMax drop older messages even if a group has not consumed them; -1: off
+ * @param shardBytesMax drop the oldest messages of a larger shard even if a group has not consumed
+ *     them; -1: off
+ */
+public record TopicLimits(
+    @Bounds(min = 0, max = TopicLimits.MAX) @Nullable Long retentionMillis,
+    @Bounds(min = -1, max = TopicLimits.MAX) @Nullable Long ageMillisMax,
+    @Bounds(min = -1, max = TopicLimits.MAX) @Nullable Long shardBytesMax) {
+
+  /** Sums of it and of a time do not overflow. */
+  static final long MAX = Long.MAX_VALUE / 2;
+
+  /** Whether none is set. */
+  public boolean areNone() {
+    return retentionMillis == null && ageMillisMax == null && shardBytesMax == null;
+  }
+}
