@@ -157,7 +157,7 @@ class RecordJsonTest {
     assertThat(headers).isEqualTo(new JsonObject("{\"h\":\"v\",\"b\":{\"base64\":\"/w==\"}}"));
     JsonObject wrong = special("x", null, null).put("headers", new JsonObject().put("h", 1));
     assertThatThrownBy(() -> SPECIAL.readStrictly(wrong))
-        .hasMessageContaining("each value in it a string or {\"base64\":\"...\"}");
+        .hasMessageContaining("each value in it a string or {\"base64\": \"...\"}");
   }
 
   @Test
