@@ -63,6 +63,7 @@ public final class Operation<Q extends Record, A> {
   private boolean largeBody;
   private boolean ownRoute;
   private final Map<String, String> renamed = new HashMap<>();
+  private final Map<String, Class<? extends Record>> parts = new HashMap<>();
   private final List<String> busOnly = new ArrayList<>();
   private final Map<String, String> headers = new LinkedHashMap<>();
   private String list;
@@ -230,6 +231,13 @@ public final class Operation<Q extends Record, A> {
     return this;
   }
 
+  /** A field is several parameters of the path, which are the components of a record. */
+  Operation<Q, A> joined(String field, Class<? extends Record> of) {
+    parts.put(field, of);
+    RecordJson.of(of).fields().forEach(each -> renamed.put(each, field));
+    return this;
+  }
+
   /** A body may have thousands of names. */
   Operation<Q, A> largeBody() {
     largeBody = true;
@@ -303,9 +311,28 @@ public final class Operation<Q extends Record, A> {
         : PARAMETER.matcher(path).results().map(each -> each.group(1)).toList();
   }
 
-  /** The field that a parameter of the path is. */
+  /** The field that a parameter of the path is, or is a part of. */
   public String field(String parameter) {
     return renamed.getOrDefault(parameter, parameter);
+  }
+
+  /** The record of the parts that are joined by slashes to a field; null: it is one parameter. */
+  public Class<? extends Record> parts(String field) {
+    return parts.get(field);
+  }
+
+  /**
+   * The JSON of the fields that the path of a request has.
+   *
+   * @param of gives the value of a parameter
+   */
+  public JsonObject ofPath(UnaryOperator<String> of) {
+    JsonObject fields = new JsonObject();
+    for (String each : parameters()) {
+      String before = fields.getString(field(each));
+      fields.put(field(each), before == null ? of.apply(each) : before + "/" + of.apply(each));
+    }
+    return fields;
   }
 
   /** The fields of a question that whoever asks says: all but that of the {@link Caller}. */

@@ -7,8 +7,11 @@ import static dev.evenkeel.api.Permission.Kind.GROUP;
 import static dev.evenkeel.api.Permission.Kind.PRODUCE;
 import static dev.evenkeel.api.Permission.Kind.VIEW;
 import static dev.evenkeel.protocol.Refusal.GROUP_ACTIVE;
+import static dev.evenkeel.protocol.Refusal.UNKNOWN_TOPIC;
 import static dev.evenkeel.protocol.Refusal.UNKNOWN_GROUP;
 
+import dev.evenkeel.api.ReplayDeadLetters.DeadLetterCount;
+import dev.evenkeel.api.ListRetries.Retry;
 import dev.evenkeel.api.AbandonPoll.AbandonedPoll;
 import dev.evenkeel.api.AskReady.Ready;
 import dev.evenkeel.api.Browse.BrowsedMessages;
@@ -678,6 +681,85 @@ public final class Operations {
         : Stream.of();
   }
 
+  // ---- Messages that failed
+
+  private static final String DEAD_LETTERS = "dead-letters";
+
+  public static final Operation<ListRetries, List<Retry>> LIST_RETRIES =
+      Operation.listOf(GROUPS, "retries", ListRetries.class, Retry.class)
+          .get("/api/groups/{group}/retries")
+          .under(DEAD_LETTERS)
+          .needs("group", GROUP, ADMIN)
+          .refuses(UNKNOWN_TOPIC)
+          .example(
+              new ListRetries("billing", null, 100),
+              List.of(
+                  new Retry(
+                      "orders",
+                      1,
+                      2,
+                      false,
+                      false,
+                      2,
+                      4_200L,
+                      Instant.parse("2026-11-27T12:38:17.500Z"),
+                      Instant.parse("2026-11-27T12:38:17.638Z"))));
+
+  private static final String OF_GROUP = "/api/groups/{group}/dead-letters";
+
+  private static final DeadLetterView GIVEN_UP =
+      new DeadLetterView(
+          "orders",
+          1,
+          2,
+          TextOrBytes.of("c2"),
+          TextOrBytes.of("poison"),
+          2,
+          "java.lang.IllegalStateException: no such customer",
+          Instant.parse("2026-11-27T12:38:17.500Z"),
+          Instant.parse("2026-11-27T12:38:17.638Z"));
+
+  public static final Operation<ListDeadLetters, List<DeadLetterView>> LIST_DEAD_LETTERS =
+      Operation.listOf(GROUPS, "dead-letters", ListDeadLetters.class, DeadLetterView.class)
+          .get(OF_GROUP)
+          .under(DEAD_LETTERS)
+          .needs("group", GROUP, ADMIN)
+          .refuses(UNKNOWN_TOPIC)
+          .example(new ListDeadLetters("billing", null, 100), List.of(GIVEN_UP));
+
+  public static final Operation<DescribeDeadLetter, DeadLetterView> DESCRIBE_DEAD_LETTER =
+      Operation.of(GROUPS, "dead-letter", DescribeDeadLetter.class, DeadLetterView.class)
+          .get(OF_GROUP + "/{topic}/{shard}/{offset}")
+          .joined("deadLetter", DescribeDeadLetter.Origin.class)
+          .under(DEAD_LETTERS)
+          .needs("group", GROUP, ADMIN)
+          .refuses(UNKNOWN_TOPIC)
+          .example(new DescribeDeadLetter("billing", "orders/1/2"), GIVEN_UP);
+
+  public static final Operation<ReplayDeadLetters, DeadLetterCount> REPLAY_DEAD_LETTERS =
+      Operation.of(GROUPS, "replay", ReplayDeadLetters.class, DeadLetterCount.class)
+          .post(OF_GROUP + "/replay")
+          .largeBody()
+          .under(DEAD_LETTERS)
+          .needs("group", ADMIN)
+          .changes()
+          .refuses(UNKNOWN_TOPIC)
+          .example(
+              new ReplayDeadLetters("billing", List.of("orders/1/2", "orders/1/5"), false, false),
+              new DeadLetterCount("billing", 2, false));
+
+  public static final Operation<DropDeadLetters, DeadLetterCount> DROP_DEAD_LETTERS =
+      Operation.of(GROUPS, "drop", DropDeadLetters.class, DeadLetterCount.class)
+          .post(OF_GROUP + "/drop")
+          .largeBody()
+          .under(DEAD_LETTERS)
+          .needs("group", ADMIN)
+          .changes()
+          .refuses(UNKNOWN_TOPIC)
+          .example(
+              new DropDeadLetters("billing", null, true, false),
+              new DeadLetterCount("billing", 1, false));
+
   // ---- All
 
   private static final List<Operation<?, ?>> ALL =
@@ -704,6 +786,11 @@ public final class Operations {
           PLAN_GROUP,
           DELETE_GROUP,
           LIST_REBALANCES,
+          LIST_RETRIES,
+          LIST_DEAD_LETTERS,
+          DESCRIBE_DEAD_LETTER,
+          REPLAY_DEAD_LETTERS,
+          DROP_DEAD_LETTERS,
           DESCRIBE_CLUSTER,
           GET_NODE_CHANGE,
           ADMIT_NODE,

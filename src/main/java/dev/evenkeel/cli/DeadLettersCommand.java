@@ -1,7 +1,13 @@
 package dev.evenkeel.cli;
 
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
+import dev.evenkeel.api.ReplayDeadLetters.DeadLetterCount;
+import dev.evenkeel.api.ReplayDeadLetters;
+import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.ListDeadLetters;
+import dev.evenkeel.api.DropDeadLetters;
+import dev.evenkeel.api.DescribeDeadLetter;
+import dev.evenkeel.api.DeadLetterView;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Command;
@@ -42,14 +48,13 @@ final class DeadLettersCommand extends CommandGroup {
     @Option(names = "--all", description = "All dead letters of the group.")
     boolean all;
 
-    JsonObject body() {
+    /** Null: all. */
+    private List<String> checked() {
       if (names.isEmpty() != all) {
         throw CommandFailure.usage("name dead letters as TOPIC/SHARD/OFFSET, or say --all");
       }
       names.forEach(DeadLettersCommand::place);
-      return all
-          ? new JsonObject().put("all", true)
-          : new JsonObject().put("deadLetters", new JsonArray(names));
+      return all ? null : names;
     }
   }
 
@@ -71,21 +76,24 @@ final class DeadLettersCommand extends CommandGroup {
               converter = OptionFormats.Limit.class,
               description = "How many dead letters to list at most (default: all).")
           Long limit) {
-    return options.print(
-        all(options, group, limit == null ? Long.MAX_VALUE : limit), DeadLettersCommand::table);
+    List<DeadLetterView> letters = all(options, group, limit == null ? Long.MAX_VALUE : limit);
+    return options.print(RecordJson.json(letters), any -> table(letters));
   }
 
-  private static JsonArray all(ApiOptions options, String group, long limit) {
-    JsonArray all = new JsonArray();
-    String after = "";
+  private static List<DeadLetterView> all(ApiOptions options, String group, long limit) {
+    List<DeadLetterView> all = new ArrayList<>();
+    String after = null;
     while (all.size() < limit) {
-      String query = "?limit=" + Math.min(PAGE, limit - all.size()) + after;
-      JsonArray page = options.api().get(path(group) + query);
+      int size = (int) Math.min(PAGE, limit - all.size());
+      List<DeadLetterView> page =
+          options
+              .api()
+              .read(Operations.LIST_DEAD_LETTERS, new ListDeadLetters(group, after, size));
       if (page.isEmpty()) {
         break;
       }
       all.addAll(page);
-      after = "&after=" + HttpApi.segment(name(page.getJsonObject(page.size() - 1)));
+      after = page.get(page.size() - 1).name();
     }
     return all;
   }
@@ -100,7 +108,10 @@ final class DeadLettersCommand extends CommandGroup {
       @Parameters(paramLabel = "GROUP", description = "Name of the group.") String group,
       @Parameters(paramLabel = "TOPIC/SHARD/OFFSET", description = "Which dead letter.")
           String name) {
-    return options.get(path(group) + "/" + place(name), DeadLettersCommand::text);
+    return options.ask(
+        Operations.DESCRIBE_DEAD_LETTER,
+        new DescribeDeadLetter(group, place(name)),
+        DeadLettersCommand::text);
   }
 
   @Command(
@@ -109,7 +120,10 @@ final class DeadLettersCommand extends CommandGroup {
       description = "Delivers dead letters to the group again, as if they were new.",
       footer = {"", "Example:", "  evenkeel group dead-letters replay billing --all"})
   int replay(@Mixin ApiOptions options, @Mixin Some some) {
-    return change(options, "replay", some);
+    return options.ask(
+        Operations.REPLAY_DEAD_LETTERS,
+        new ReplayDeadLetters(some.group, some.checked(), some.all, false),
+        counted -> done("replayed", counted));
   }
 
   @Command(
@@ -118,32 +132,17 @@ final class DeadLettersCommand extends CommandGroup {
       description = "Deletes dead letters.",
       footer = {"", "Example:", "  evenkeel group dead-letters drop billing orders/2/17"})
   int drop(@Mixin ApiOptions options, @Mixin Some some) {
-    return change(options, "drop", some);
+    return options.ask(
+        Operations.DROP_DEAD_LETTERS,
+        new DropDeadLetters(some.group, some.checked(), some.all, false),
+        counted -> done("dropped", counted));
   }
 
-  private static int change(ApiOptions options, String what, Some some) {
-    return options.call(
-        "POST",
-        path(some.group) + "/" + what,
-        some.body(),
-        (JsonObject answer) -> done(what, answer.getLong("count")));
+  private static String done(String what, DeadLetterCount done) {
+    return what + " " + done.count() + (done.count() == 1 ? " dead letter\n" : " dead letters\n");
   }
 
-  private static String done(String what, long count) {
-    String past = what.equals("drop") ? "dropped" : what + "ed";
-    return past + " " + count + (count == 1 ? " dead letter\n" : " dead letters\n");
-  }
-
-  private static String path(String group) {
-    return "/api/groups/" + HttpApi.segment(group) + "/dead-letters";
-  }
-
-  private static String name(JsonObject letter) {
-    return "%s/%s/%s"
-        .formatted(letter.getString("topic"), letter.getInteger("shard"), letter.getLong("offset"));
-  }
-
-  /** The path of a dead letter in the API, from the name that the user gave. */
+  /** The name of a dead letter, as the user gave it. */
   private static String place(String name) {
     String[] parts = name.split("/", -1);
     boolean right =
@@ -154,16 +153,23 @@ final class DeadLettersCommand extends CommandGroup {
     if (!right) {
       throw CommandFailure.usage("'" + name + "' is no TOPIC/SHARD/OFFSET, like orders/2/17");
     }
-    return HttpApi.segment(parts[0]) + "/" + parts[1] + "/" + parts[2];
+    return name;
   }
 
-  private static String table(JsonArray letters) {
-    return Table.of(
-            "TOPIC topic, SHARD shard, OFFSET offset, KEY key, ATTEMPTS attempts, "
-                + "LAST FAILED lastFailed, ERROR error",
-            letters,
-            letter -> letter.put("error", line(letter.getString("error"))))
-        .text();
+  private static String table(List<DeadLetterView> letters) {
+    Table table =
+        new Table("TOPIC", "SHARD", "OFFSET", "KEY", "ATTEMPTS", "LAST FAILED", "ERROR");
+    for (DeadLetterView each : letters) {
+      table.row(
+          each.topic(),
+          each.shard(),
+          each.offset(),
+          each.key() == null ? null : each.key().text(),
+          each.attempts(),
+          each.lastFailed(),
+          line(each.error()));
+    }
+    return table.text();
   }
 
   private static String line(String error) {
@@ -174,7 +180,7 @@ final class DeadLettersCommand extends CommandGroup {
         : text;
   }
 
-  private static String text(JsonObject letter) {
+  private static String text(DeadLetterView letter) {
     return String.format(
         "origin        %s\n"
             + "key           %s\n"
@@ -183,12 +189,12 @@ final class DeadLettersCommand extends CommandGroup {
             + "last failed   %s\n"
             + "error         %s\n\n"
             + "%s\n",
-        name(letter),
-        letter.getString("key") == null ? "-" : letter.getString("key"),
-        letter.getInteger("attempts"),
-        letter.getString("firstFailed"),
-        letter.getString("lastFailed"),
-        letter.getString("error"),
-        letter.getString("payload", letter.getString("payloadBase64", "")));
+        letter.name(),
+        letter.key() == null || letter.key().text() == null ? "-" : letter.key().text(),
+        letter.attempts(),
+        letter.firstFailed(),
+        letter.lastFailed(),
+        letter.error(),
+        letter.payload());
   }
 }

@@ -1,6 +1,7 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.api.Operation;
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.client.internal.session.Credentials;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.tls.TlsFailures;
@@ -173,9 +174,8 @@ public final class HttpApi {
     List.copyOf(rest.fieldNames()).stream()
         .filter(each -> rest.getValue(each) == null)
         .forEach(rest::remove);
-    String path =
-        operation.path(
-            parameter -> segment(String.valueOf(rest.remove(operation.field(parameter)))));
+    String path = operation.path(parameter -> segment(ofPath(operation, rest, parameter)));
+    operation.parameters().forEach(each -> rest.remove(operation.field(each)));
     String method = operation.method().name();
     if (operation.hasBody()) {
       return answer(method, path, rest);
@@ -185,6 +185,15 @@ public final class HttpApi {
             .map(each -> each.getKey() + "=" + segment(String.valueOf(each.getValue())))
             .collect(Collectors.joining("&"));
     return answer(method, query.isEmpty() ? path : path + "?" + query, null);
+  }
+
+  private static String ofPath(Operation<?, ?> operation, JsonObject question, String parameter) {
+    String field = operation.field(parameter);
+    String value = String.valueOf(question.getValue(field));
+    Class<? extends Record> parts = operation.parts(field);
+    return parts == null
+        ? value
+        : value.split("/", -1)[RecordJson.of(parts).fields().indexOf(parameter)];
   }
 
   /** As {@link #get}, with any method. */

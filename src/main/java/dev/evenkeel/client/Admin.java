@@ -1,5 +1,10 @@
 package dev.evenkeel.client;
 
+import dev.evenkeel.api.DropDeadLetters;
+import dev.evenkeel.api.ReplayDeadLetters.DeadLetterCount;
+import dev.evenkeel.api.ReplayDeadLetters;
+import dev.evenkeel.api.ListDeadLetters;
+import dev.evenkeel.api.DeadLetterView;
 import dev.evenkeel.api.CancelDelayedMessage;
 import dev.evenkeel.api.ClearQuota;
 import dev.evenkeel.api.ClusterStatusView;
@@ -52,23 +57,6 @@ import java.util.List;
  * API gives them. A figure that is not known at the moment is null.
  */
 public interface Admin {
-  /**
-   * A message that a group has given up.
-   *
-   * @param name names it in other methods, such as {@code orders/2/17}
-   * @param attempts how often it was tried
-   * @param error why the last attempt failed
-   * @param json with the key and the payload, as the HTTP API gives it
-   */
-  record DeadLetter(
-      String name,
-      String topic,
-      int shard,
-      long offset,
-      int attempts,
-      String error,
-      JsonObject json) {}
-
   /** Asks any operation of the API, also one that has no method here. */
   <Q extends Record, A> Future<A> ask(Operation<Q, A> operation, Q question);
 
@@ -264,19 +252,33 @@ public interface Admin {
    * @param limit 1 to 1,000; the answer may have fewer although there are more. It is empty when
    *     there are no more
    */
-  Future<List<DeadLetter>> deadLetters(String group, String after, int limit);
+  default Future<List<DeadLetterView>> deadLetters(String group, String after, int limit) {
+    return ask(Operations.LIST_DEAD_LETTERS, new ListDeadLetters(group, after, limit));
+  }
 
   /** Gives dead letters to their group again. Returns how many they were. */
-  Future<Long> replay(String group, List<String> names);
+  default Future<Long> replay(String group, List<String> names) {
+    return ask(Operations.REPLAY_DEAD_LETTERS, new ReplayDeadLetters(group, names, false, false))
+        .map(DeadLetterCount::count);
+  }
 
   /** Gives all dead letters to their group again. Returns how many they were. */
-  Future<Long> replayAll(String group);
+  default Future<Long> replayAll(String group) {
+    return ask(Operations.REPLAY_DEAD_LETTERS, new ReplayDeadLetters(group, null, true, false))
+        .map(DeadLetterCount::count);
+  }
 
   /** Deletes dead letters. Returns how many they were. */
-  Future<Long> drop(String group, List<String> names);
+  default Future<Long> drop(String group, List<String> names) {
+    return ask(Operations.DROP_DEAD_LETTERS, new DropDeadLetters(group, names, false, false))
+        .map(DeadLetterCount::count);
+  }
 
   /** Deletes all dead letters of a group. Returns how many they were. */
-  Future<Long> dropAll(String group);
+  default Future<Long> dropAll(String group) {
+    return ask(Operations.DROP_DEAD_LETTERS, new DropDeadLetters(group, null, true, false))
+        .map(DeadLetterCount::count);
+  }
 
   // Quotas
 

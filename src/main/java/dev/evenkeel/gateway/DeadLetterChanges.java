@@ -1,5 +1,7 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.api.ReplayDeadLetters.DeadLetterCount;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FailureFigures;
 import dev.evenkeel.bus.LeaderClient;
@@ -12,8 +14,6 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.CommandCodec;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -39,14 +39,11 @@ final class DeadLetterChanges {
    *
    * @param replay false: drops them
    */
-  Future<Object> change(JsonObject request, boolean replay) {
-    String group = JsonFields.neededText(request, "group");
-    JsonArray names = JsonFields.arrayField(request, "deadLetters");
-    boolean all = Boolean.TRUE.equals(request.getValue("all"));
+  Future<DeadLetterCount> change(
+      String group, List<String> names, boolean all, boolean dryRun, boolean replay) {
     if (all == (names != null)) {
-      throw JsonFields.invalid("give either 'deadLetters', a list of names, or 'all': true");
+      throw Refusal.INVALID.error("give either 'deadLetters', a list of names, or 'all': true");
     }
-    boolean dryRun = JsonFields.flag(request, "dryRun");
     return calls
         .newestTopics()
         .compose(
@@ -57,17 +54,14 @@ final class DeadLetterChanges {
               Map<Shard, NavigableSet<Long>> offsets = offsets(view, names);
               return dryRun ? counted(group, offsets) : named(view, group, offsets, replay);
             })
-        .map(
-            count -> {
-              JsonObject answer = new JsonObject().put("group", group).put("count", count);
-              return dryRun ? answer.put("dryRun", true) : answer;
-            });
+        .map(count -> new DeadLetterCount(group, count, dryRun));
   }
 
-  private static Map<Shard, NavigableSet<Long>> offsets(ClusterView view, JsonArray names) {
+  private static Map<Shard, NavigableSet<Long>> offsets(
+      ClusterView view, List<String> names) {
     Map<Shard, NavigableSet<Long>> offsets = new TreeMap<>();
-    for (Object name : names) {
-      FailedMessages.Id id = FailedMessages.id(view, String.valueOf(name));
+    for (String name : names) {
+      FailedMessages.Id id = FailedMessages.id(view, name);
       offsets.computeIfAbsent(id.shard(), any -> new TreeSet<>()).add(id.offset());
     }
     return offsets;

@@ -1,5 +1,9 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.api.TextOrBytes;
+import dev.evenkeel.api.DescribeDeadLetter;
+import dev.evenkeel.api.DeadLetterView;
+import dev.evenkeel.api.ListDeadLetters;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.DeadLetter;
@@ -14,7 +18,6 @@ import dev.evenkeel.protocol.wire.DeadLettersAnswer;
 import dev.evenkeel.protocol.wire.DeadLettersAnswer.Opened;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.List;
 
@@ -29,19 +32,20 @@ final class DeadLettersApi {
   }
 
   /** Lists dead letters by topic, shard and offset, after the one that the request names. */
-  Future<Object> list(JsonObject request) {
-    return failed.list(request, each -> each.dead() > 0, this::fill);
+  Future<List<DeadLetterView>> list(ListDeadLetters asked) {
+    return failed.list(
+        asked.group(), asked.after(), asked.limit(), each -> each.dead() > 0, this::fill);
   }
 
   private Future<Long> fill(
-      ClusterView view, String group, FailedMessages.Id from, Page<JsonObject> page) {
+      ClusterView view, String group, FailedMessages.Id from, Page<DeadLetterView> page) {
     return opened(group, from, page.itemsLeft())
         .map(
             letters -> {
               for (Opened each : letters) {
                 if (!page.full()) {
                   page.count(BatchBuilder.sizeOf(each.message()));
-                  page.add(json(view, each));
+                  page.add(letter(view, each));
                 }
               }
               return letters.isEmpty()
@@ -51,9 +55,9 @@ final class DeadLettersApi {
   }
 
   /** Shows one dead letter. */
-  Future<Object> show(JsonObject request) {
-    String group = JsonFields.neededText(request, "group");
-    String name = JsonFields.neededText(request, "deadLetter");
+  Future<DeadLetterView> show(DescribeDeadLetter asked) {
+    String group = asked.group();
+    String name = asked.deadLetter();
     return calls
         .newestTopics()
         .compose(
@@ -67,7 +71,7 @@ final class DeadLettersApi {
                               Refusal.OFFSET_OUT_OF_RANGE,
                               "group '" + group + "' has no dead letter " + name);
                         }
-                        return json(view, found.get(0));
+                        return letter(view, found.get(0));
                       });
             });
   }
@@ -89,19 +93,18 @@ final class DeadLettersApi {
     return calls.toLeaderOf(shard, Op.READ_DEAD_LETTERS, body).map(DeadLettersAnswer::decode);
   }
 
-  private static JsonObject json(ClusterView view, Opened opened) {
+  private static DeadLetterView letter(ClusterView view, Opened opened) {
     DeadLetter letter = opened.letter();
-    JsonObject json =
-        new JsonObject()
-            .put("topic", FailedMessages.topicOf(view, letter.shard()))
-            .put("shard", letter.shard().shard())
-            .put("offset", letter.offset());
     Message message = opened.message();
-    TextOrBase64.put(json, "key", message.key());
-    TextOrBase64.put(json, "payload", message.payload());
-    return json.put("attempts", letter.attempts())
-        .put("error", letter.error())
-        .put("firstFailed", Instant.ofEpochMilli(letter.firstFailedMillis()).toString())
-        .put("lastFailed", Instant.ofEpochMilli(letter.lastFailedMillis()).toString());
+    return new DeadLetterView(
+        FailedMessages.topicOf(view, letter.shard()),
+        letter.shard().shard(),
+        letter.offset(),
+        TextOrBytes.of(message.key()),
+        TextOrBytes.of(message.payload()),
+        letter.attempts(),
+        letter.error(),
+        Instant.ofEpochMilli(letter.firstFailedMillis()),
+        Instant.ofEpochMilli(letter.lastFailedMillis()));
   }
 }

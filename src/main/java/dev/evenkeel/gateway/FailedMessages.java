@@ -29,24 +29,24 @@ final class FailedMessages {
   record Id(Shard shard, long offset) {}
 
   /** Reads failed messages of one shard. */
-  interface Reader {
+  interface Reader<T> {
     /**
      * Adds messages from an offset on to the page.
      *
      * @return where to read on; null: the shard has no more
      */
-    Future<Long> read(ClusterView view, String group, Id from, Page<JsonObject> page);
+    Future<Long> read(ClusterView view, String group, Id from, Page<T> page);
   }
 
   /**
-   * Lists messages by topic, shard and offset, after the one that the request names.
+   * Lists messages by topic, shard and offset.
    *
+   * @param after name of the message in front of the first one; null: there is none
    * @param has whether a shard has any of them
    */
-  Future<Object> list(JsonObject request, Predicate<FailureFigures> has, Reader reader) {
-    String group = JsonFields.neededText(request, "group");
-    Page<JsonObject> page = Page.of(request);
-    String after = JsonFields.text(request, "after");
+  <T> Future<List<T>> list(
+      String group, String after, int limit, Predicate<FailureFigures> has, Reader<T> reader) {
+    Page<T> page = new Page<>(limit);
     return calls
         .newestTopics()
         .compose(
@@ -57,7 +57,7 @@ final class FailedMessages {
                   .compose(
                       starts -> fill(page, starts, null, at -> reader.read(view, group, at, page)));
             })
-        .map(done -> new JsonArray(page.items()));
+        .map(done -> page.items());
   }
 
   /**
@@ -83,7 +83,7 @@ final class FailedMessages {
    * @param at where to read first; null: the next shard
    */
   private static Future<Void> fill(
-      Page<JsonObject> page, Iterator<Id> starts, Id at, Function<Id, Future<Long>> read) {
+      Page<?> page, Iterator<Id> starts, Id at, Function<Id, Future<Long>> read) {
     if (page.full() || at == null && !starts.hasNext()) {
       return Future.succeededFuture();
     }
@@ -107,8 +107,8 @@ final class FailedMessages {
   static Id id(ClusterView view, String name) {
     String[] parts = name.split("/", -1);
     if (parts.length != 3 || !parts[1].matches("\\d{1,9}") || !parts[2].matches("\\d{1,18}")) {
-      throw JsonFields.invalid(
-          "'" + name + "' does not name a dead letter: write topic/shard/offset, like orders/2/17");
+      throw Refusal.INVALID.error(
+          "'%s' does not name a dead letter: write topic/shard/offset, like orders/2/17", name);
     }
     TopicInfo topic = view.existing(parts[0]);
     int shard = Integer.parseInt(parts[1]);

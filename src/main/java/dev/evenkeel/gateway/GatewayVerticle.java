@@ -170,8 +170,7 @@ public final class GatewayVerticle extends VerticleBase {
     new MessagesApi(calls).serve(answers);
     new DelayedApi(calls).serve(answers);
     new QuotasApi(calls).serve(answers);
-    GroupsApi groups = new GroupsApi(calls);
-    groups.serve(answers);
+    new GroupsApi(calls).serve(answers);
     new ClusterApi(link, calls).serve(answers);
     vertx.setPeriodic(IDLE_CHECK_MILLIS, timer -> producers.closeIdle(System.currentTimeMillis()));
     return Future.all(
@@ -182,13 +181,7 @@ public final class GatewayVerticle extends VerticleBase {
             serve(Addresses.API_TOPICS, answers),
             serve(Addresses.API_MESSAGES, answers),
             serve(Addresses.API_DELAYED, answers),
-            serve(
-                Addresses.API_GROUPS,
-                question ->
-                    Operations.find(Addresses.API_GROUPS, question.getValue(Operation.ACTION))
-                            == null
-                        ? groups.answer(question)
-                        : answers.answer(Addresses.API_GROUPS, question)),
+            serve(Addresses.API_GROUPS, answers),
             serve(Addresses.API_CLUSTER, answers),
             serve(Addresses.API_QUOTAS, answers),
             serveMessages(

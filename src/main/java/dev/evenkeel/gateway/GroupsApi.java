@@ -25,9 +25,6 @@ import java.util.List;
 
 /** Answers {@code evenkeel.api.groups}, mostly by asking the active dispatcher. */
 final class GroupsApi {
-  private static final List<String> FIELDS =
-      List.of("action", "group", "limit", "after", "deadLetter", "deadLetters", "all", "dryRun");
-
   /** Longer than the dispatcher waits for owners to release their shards. */
   private static final long DELETE_TIMEOUT_MILLIS = 25_000;
 
@@ -67,23 +64,20 @@ final class GroupsApi {
             asked -> pause(asked.group(), asked.topic(), asked.shard(), false))
         .on(Operations.PLAN_GROUP, plans::plan)
         .on(Operations.DELETE_GROUP, this::delete)
-        .on(Operations.LIST_REBALANCES, this::rebalances);
-  }
-
-  Future<Object> answer(JsonObject request) {
-    JsonFields.onlyFields(request, FIELDS);
-    String action = JsonFields.neededText(request, "action");
-    return switch (action) {
-      case "dead-letters" -> deadLetters.list(request);
-      case "dead-letter" -> deadLetters.show(request);
-      case "retries" -> retries.list(request);
-      case "replay", "drop" -> deadLetterChanges.change(request, action.equals("replay"));
-      default ->
-          throw JsonFields.invalid(
-              "unknown action '"
-                  + action
-                  + "': use list, get, dead-letters, dead-letter, retries, replay or drop");
-    };
+        .on(Operations.LIST_REBALANCES, this::rebalances)
+        .on(Operations.LIST_RETRIES, retries::list)
+        .on(Operations.LIST_DEAD_LETTERS, deadLetters::list)
+        .on(Operations.DESCRIBE_DEAD_LETTER, deadLetters::show)
+        .on(
+            Operations.REPLAY_DEAD_LETTERS,
+            asked ->
+                deadLetterChanges.change(
+                    asked.group(), asked.deadLetters(), asked.all(), asked.dryRun(), true))
+        .on(
+            Operations.DROP_DEAD_LETTERS,
+            asked ->
+                deadLetterChanges.change(
+                    asked.group(), asked.deadLetters(), asked.all(), asked.dryRun(), false));
   }
 
   private Future<List<MoveView>> rebalances(ListRebalances asked) {

@@ -6,7 +6,6 @@ import java.util.List;
 
 /** Collects the items of an answer, up to a number of items and bytes. */
 final class Page<T> {
-  static final int LIMIT_DEFAULT = 100;
   static final int LIMIT_MAX = 1_000;
 
   /** An answer ends at this size, however few items it has: 2 MiB. */
@@ -18,11 +17,6 @@ final class Page<T> {
 
   Page(int limit) {
     this.limit = limit;
-  }
-
-  /** A page for as many items as the field {@code limit} of the request says. */
-  static Page<JsonObject> of(JsonObject request) {
-    return new Page<>((int) JsonFields.number(request, "limit", LIMIT_DEFAULT, 1, LIMIT_MAX));
   }
 
   List<T> items() {

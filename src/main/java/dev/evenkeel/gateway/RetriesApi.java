@@ -1,5 +1,8 @@
 package dev.evenkeel.gateway;
 
+import java.util.List;
+import dev.evenkeel.api.ListRetries.Retry;
+import dev.evenkeel.api.ListRetries;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.Shard;
@@ -7,7 +10,6 @@ import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.RetriesList;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 
 /**
@@ -23,13 +25,13 @@ final class RetriesApi {
   }
 
   /** By topic, shard and offset, after the one that the request names. */
-  Future<Object> list(JsonObject request) {
+  Future<List<Retry>> list(ListRetries asked) {
     return failed.list(
-        request, each -> each.waiting() + each.parked() + each.held() > 0, this::fill);
+        asked.group(), asked.after(), asked.limit(), each -> each.waiting() + each.parked() + each.held() > 0, this::fill);
   }
 
   private Future<Long> fill(
-      ClusterView view, String group, FailedMessages.Id from, Page<JsonObject> page) {
+      ClusterView view, String group, FailedMessages.Id from, Page<Retry> page) {
     Bytes body = new Bytes().text(group);
     RecordCodec.write(body, from.shard());
     body.i64(from.offset()).i32(page.itemsLeft());
@@ -39,27 +41,27 @@ final class RetriesApi {
             answer -> {
               RetriesList.decode(answer)
                   .waiting()
-                  .forEach(each -> page.add(json(view, from.shard(), each)));
+                  .forEach(each -> page.add(retry(view, from.shard(), each)));
               // That was all, or the page is full.
               return null;
             });
   }
 
-  private static JsonObject json(ClusterView view, Shard shard, RetriesList.Waiting each) {
+  private static Retry retry(ClusterView view, Shard shard, RetriesList.Waiting each) {
     boolean parked = each.place() == RetriesList.PARKED;
-    return new JsonObject()
-        .put("topic", FailedMessages.topicOf(view, shard))
-        .put("shard", shard.shard())
-        .put("offset", each.offset())
-        .put("parked", parked)
-        .put("blocksShard", each.place() == RetriesList.IN_WINDOW)
-        .put("attempts", each.attempts())
-        .put("dueInMs", parked ? null : (Long) each.dueInMillis())
-        .put("firstFailed", time(each.firstFailedMillis()))
-        .put("lastFailed", time(each.lastFailedMillis()));
+    return new Retry(
+        FailedMessages.topicOf(view, shard),
+        shard.shard(),
+        each.offset(),
+        parked,
+        each.place() == RetriesList.IN_WINDOW,
+        each.attempts(),
+        parked ? null : (Long) each.dueInMillis(),
+        time(each.firstFailedMillis()),
+        time(each.lastFailedMillis()));
   }
 
-  private static String time(long millis) {
-    return millis == 0 ? null : Instant.ofEpochMilli(millis).toString();
+  private static Instant time(long millis) {
+    return millis == 0 ? null : Instant.ofEpochMilli(millis);
   }
 }

@@ -74,7 +74,11 @@ public final class OpenApiDocument {
     JsonObject properties = schema.getJsonObject("properties", new JsonObject());
     JsonArray parameters = new JsonArray();
     for (String each : of.parameters()) {
-      parameters.add(parameter("path", of.field(each), schema).put("name", each));
+      Class<? extends Record> parts = of.parts(of.field(each));
+      parameters.add(
+          parts == null
+              ? parameter("path", of.field(each), schema).put("name", each)
+              : parameter("path", each, schemas.ofQuestion(parts)));
     }
     List<String> ofPath = of.parameters().stream().map(of::field).toList();
     ofPath.forEach(properties::remove);

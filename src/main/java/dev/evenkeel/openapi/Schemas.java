@@ -255,7 +255,12 @@ final class Schemas {
 
   private boolean isRequired(FieldScope field) {
     return !has(field, LeftOut.class)
-        && (!asked || !isNullable(field) && !has(field, Default.class));
+        && (!asked || !isNullable(field) && !has(field, Default.class) && !isFlag(field));
+  }
+
+  /** A flag that is not there is false. */
+  private static boolean isFlag(FieldScope field) {
+    return component(field).getType() == boolean.class;
   }
 
   private static boolean isNullable(FieldScope field) {

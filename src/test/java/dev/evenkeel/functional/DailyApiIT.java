@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.api.DeadLetterView;
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.PrometheusText;
 import dev.evenkeel.api.GroupView;
@@ -86,7 +87,7 @@ class DailyApiIT extends OneNode {
       assertThat(got).containsExactly("14711", "2null");
       await(consumer.close());
 
-      List<Admin.DeadLetter> dead = await(admin.deadLetters("typed", null, 10));
+      List<DeadLetterView> dead = await(admin.deadLetters("typed", null, 10));
       assertThat(dead).hasSize(1);
       assertThat(dead.get(0).attempts()).isEqualTo(2);
       assertThat(dead.get(0).error()).contains("the payload of 7 bytes cannot be read");

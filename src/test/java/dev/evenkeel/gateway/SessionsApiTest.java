@@ -4,7 +4,7 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.evenkeel.client.Admin.DeadLetter;
+import dev.evenkeel.api.DeadLetterView;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerStream.Finishing;
 import dev.evenkeel.client.Delivery;
@@ -302,7 +302,7 @@ class SessionsApiTest {
       send(MESSAGES);
     }
 
-    List<DeadLetter> letters() {
+    List<DeadLetterView> letters() {
       return await(client.admin().deadLetters(options.getGroup(), null, 10));
     }
 
@@ -355,7 +355,7 @@ class SessionsApiTest {
         .singleElement()
         .satisfies(
             letter -> {
-              assertThat(letter.json().getString("payload")).isEqualTo(POISON);
+              assertThat(letter.payload().text()).isEqualTo(POISON);
               assertThat(letter.error()).contains("died 3 times while it was handled");
             });
   }

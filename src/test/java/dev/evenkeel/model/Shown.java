@@ -1,5 +1,6 @@
 package dev.evenkeel.model;
 
+import dev.evenkeel.api.DeadLetterView;
 import dev.evenkeel.api.GroupView;
 import dev.evenkeel.api.DelayedMessageView;
 import dev.evenkeel.api.ListDelayedMessages.DelayedMessages;
@@ -135,10 +136,10 @@ final class Shown {
       return places;
     }
     String after = null;
-    List<Admin.DeadLetter> letters;
+    List<DeadLetterView> letters;
     do {
       letters = answers.quietly("letters", admin.get().deadLetters(group.name, after, 1_000));
-      for (Admin.DeadLetter each : letters == null ? List.<Admin.DeadLetter>of() : letters) {
+      for (DeadLetterView each : letters == null ? List.<DeadLetterView>of() : letters) {
         after = each.name();
         places.add(UserModel.place(each.topic(), each.shard(), each.offset()));
         boolean attempts =

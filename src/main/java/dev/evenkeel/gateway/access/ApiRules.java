@@ -15,24 +15,8 @@ import java.util.function.Predicate;
 
 /** Who may ask what at the {@code evenkeel.api} addresses, and what they see of the answers. */
 public final class ApiRules {
-  private static final Set<String> CHANGES =
-      Set.of(
-          "replay", "drop");
-
-  /** The fields of a question that people are shown, in this order. */
-  private static final List<String> SHOWN =
-      List.of(
-          "action",
-          "kind",
-          "name",
-          "group",
-          "topic",
-          "shard",
-          "id",
-          "to",
-          "force",
-          "all",
-          "deadLetters");
+  /** The fields of a question to which no operation belongs that people are shown. */
+  private static final List<String> SHOWN = List.of("action", "topic");
 
   /** A name that no permission but {@code *} covers. */
   private static final String NO_NAME = "";
@@ -53,29 +37,13 @@ public final class ApiRules {
       operation.needs(question).forEach(principal::require);
       return;
     }
-    String action = action(question);
-    switch (address) {
-      case Addresses.API_PRODUCE -> principal.require(Kind.PRODUCE, text(question, "topic"));
-      case Addresses.API_GROUPS -> groups(principal, action, question);
-      default -> {
-        principal.require(Kind.ADMIN, NO_NAME);
-        if (Operations.all().stream().noneMatch(each -> address.equals(each.address()))) {
-          throw principal.denied("that no user can have");
-        }
-      }
+    if (address.equals(Addresses.API_PRODUCE)) {
+      principal.require(Kind.PRODUCE, text(question, "topic"));
+      return;
     }
-  }
-
-  private static void groups(Principal principal, String action, JsonObject question) {
-    String group = text(question, "group");
-    switch (action) {
-      // They have payloads, or are about single messages.
-      case "dead-letters", "dead-letter", "retries" -> {
-        if (!principal.may(Kind.GROUP, group) && !principal.may(Kind.ADMIN, group)) {
-          throw principal.denied("group:" + group);
-        }
-      }
-      default -> principal.require(Kind.ADMIN, group);
+    principal.require(Kind.ADMIN, NO_NAME);
+    if (Operations.all().stream().noneMatch(each -> address.equals(each.address()))) {
+      throw principal.denied("that no user can have");
     }
   }
 
@@ -111,12 +79,7 @@ public final class ApiRules {
   /** Whether a question changes something beside messages, and for whom: an administrative act. */
   public static boolean changes(String address, JsonObject question) {
     Operation<?, ?> operation = operation(address, question);
-    if (operation != null) {
-      return operation.changes(question);
-    }
-    return !address.equals(Addresses.API_PRODUCE)
-        && CHANGES.contains(action(question))
-        && !Boolean.TRUE.equals(question.getValue("dryRun"));
+    return operation != null && operation.changes(question);
   }
 
   /** A question in a few words, for people. */
@@ -140,10 +103,6 @@ public final class ApiRules {
 
   private static String shortened(String text) {
     return text.length() <= 100 ? text : text.substring(0, 100) + "…";
-  }
-
-  private static String action(JsonObject question) {
-    return question.getValue("action") instanceof String action ? action : "";
   }
 
   private static String text(JsonObject question, String field) {

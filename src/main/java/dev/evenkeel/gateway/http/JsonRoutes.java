@@ -41,25 +41,7 @@ final class JsonRoutes {
   }
 
   void mount(Router router) {
-    Handler<RoutingContext> settings = bodies.upTo(SETTINGS_BYTES_MAX);
-    Handler<RoutingContext> names = bodies.upTo(NAMES_BYTES_MAX);
     route(router, Operations.BROWSE).handler(this::browse);
-
-    String groups = Addresses.API_GROUPS;
-    router
-        .get("/api/groups/:group/dead-letters")
-        .handler(withoutBody(groups, "dead-letters", text("after"), number("limit")));
-    router
-        .get("/api/groups/:group/retries")
-        .handler(withoutBody(groups, "retries", text("after"), number("limit")));
-    router.get("/api/groups/:group/dead-letters/:topic/:shard/:offset").handler(this::deadLetter);
-    for (String action : new String[] {"replay", "drop"}) {
-      router
-          .post("/api/groups/:group/dead-letters/" + action)
-          .handler(names)
-          .handler(withBody(groups, action, 200));
-    }
-
     route(router, Operations.POLL_MESSAGES).handler(this::poll);
     Operations.all().stream()
         .filter(operation -> operation.method() != null && !operation.hasOwnRoute())
@@ -106,40 +88,12 @@ final class JsonRoutes {
     for (Map.Entry<String, String> each : context.queryParams()) {
       question.put(each.getKey(), form.ofText("query parameter", each.getKey(), each.getValue()));
     }
-    operation
-        .parameters()
-        .forEach(each -> Requests.ofPath(context, question, each, operation.field(each)));
+    JsonObject ofPath = operation.ofPath(context::pathParam);
+    ofPath.fieldNames().forEach(each -> Requests.ofPath(question, each, ofPath.getString(each)));
     if (form.caller() != null) {
       ofCaller(context, question, form.caller());
     }
     return question;
-  }
-
-  /** Handles a request without a body. */
-  private Handler<RoutingContext> withoutBody(String address, String action, Query... query) {
-    return context -> {
-      JsonObject question = new JsonObject();
-      if (action != null) {
-        question.put("action", action);
-      }
-      Requests.readQuery(context, question, query);
-      pass(context, address, question, 200);
-    };
-  }
-
-  /** Handles a request with a body and without a query. */
-  private Handler<RoutingContext> withBody(String address, String action, int done) {
-    return context -> {
-      Requests.readQuery(context, new JsonObject());
-      pass(context, address, Requests.question(context, action), done);
-    };
-  }
-
-  private void pass(RoutingContext context, String address, JsonObject question, int done) {
-    for (String name : context.pathParams().keySet()) {
-      Requests.ofPath(context, question, name, name);
-    }
-    api.answer(context, done, api.ask(context, address, question));
   }
 
   private static void ofCaller(RoutingContext context, JsonObject question, String field) {
@@ -191,16 +145,4 @@ final class JsonRoutes {
     return all.getValue(operation.oftenOnly());
   }
 
-  private void deadLetter(RoutingContext context) {
-    Requests.readQuery(context, new JsonObject());
-    String name =
-        String.join(
-            "/",
-            context.pathParam("topic"),
-            context.pathParam("shard"),
-            context.pathParam("offset"));
-    JsonObject question = new JsonObject().put("action", "dead-letter").put("deadLetter", name);
-    Requests.ofPath(context, question, "group", "group");
-    api.answer(context, 200, api.ask(context, Addresses.API_GROUPS, question));
-  }
 }

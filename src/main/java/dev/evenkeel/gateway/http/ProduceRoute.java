@@ -86,7 +86,7 @@ final class ProduceRoute {
       } else if (!(many instanceof JsonArray)) {
         throw ApiFailure.invalid("the field 'messages' must be an array of messages");
       }
-      return Requests.ofPath(context, message.copy(), "topic", "topic");
+      return Requests.ofPath(message.copy(), "topic", context.pathParam("topic"));
     }
     throw ApiFailure.invalid(
         "the body must be a message {\"key\",\"payload\"}, an array of them, or"

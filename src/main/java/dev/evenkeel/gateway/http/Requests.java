@@ -82,8 +82,7 @@ final class Requests {
   }
 
   /** Adds a parameter of the path. The body may repeat it, but not differ from it. */
-  static JsonObject ofPath(RoutingContext context, JsonObject body, String name, String field) {
-    String said = context.pathParam(name);
+  static JsonObject ofPath(JsonObject body, String field, String said) {
     Object given = body.getValue(field);
     if (given != null && !given.equals(said)) {
       throw ApiFailure.invalid(

@@ -1,0 +1,27 @@
+package dev.evenkeel.api;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message that a group has given up.
+ *
+ * @param attempts how often it was tried
+ * @param error class and message of the last failure
+ */
+public record DeadLetterView(
+    String topic,
+    int shard,
+    long offset,
+    @Nullable TextOrBytes key,
+    TextOrBytes payload,
+    int attempts,
+    String error,
+    Instant firstFailed,
+    Instant lastFailed) {
+
+  /** Its name in questions, such as {@code orders/2/17}. */
+  public String name() {
+    return topic + "/" + shard + "/" + offset;
+  }
+}
