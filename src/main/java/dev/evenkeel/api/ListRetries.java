@@ -12,9 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param limit most messages
  */
 public record ListRetries(
-    String group,
-    @Nullable String after,
-    @Bounds(min = 1, max = 1_000) @Default("100") int limit) {
+    String group, @Nullable String after, @Bounds(min = 1, max = 1_000) @Default("100") int limit) {
 
   /**
    * A message that waits for another attempt, or behind one that does.

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes a public record as a JSON object, and reads it back. Each component is a field with its
  * name; its Java type and its annotations say the form: {@link Bounds}, {@link NotEmpty}, {@link
- * AlsoNumber}, {@link Default}, {@link LeftOut}, {@link Inline} and {@link
- * Nullable}. The methods declare other forms.
+ * AlsoNumber}, {@link Default}, {@link LeftOut}, {@link Inline} and {@link Nullable}. The methods
+ * declare other forms.
  *
  * <p>Reading ignores fields that the record does not have, so that later versions may add some, and
  * takes a word that it does not know for null. It throws a {@link RefusedException} INVALID for a

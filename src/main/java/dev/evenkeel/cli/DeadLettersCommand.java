@@ -1,13 +1,13 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.api.ReplayDeadLetters.DeadLetterCount;
-import dev.evenkeel.api.ReplayDeadLetters;
-import dev.evenkeel.api.RecordJson;
-import dev.evenkeel.api.Operations;
-import dev.evenkeel.api.ListDeadLetters;
-import dev.evenkeel.api.DropDeadLetters;
-import dev.evenkeel.api.DescribeDeadLetter;
 import dev.evenkeel.api.DeadLetterView;
+import dev.evenkeel.api.DescribeDeadLetter;
+import dev.evenkeel.api.DropDeadLetters;
+import dev.evenkeel.api.ListDeadLetters;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.api.ReplayDeadLetters;
+import dev.evenkeel.api.ReplayDeadLetters.DeadLetterCount;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Command;
@@ -86,9 +86,7 @@ final class DeadLettersCommand extends CommandGroup {
     while (all.size() < limit) {
       int size = (int) Math.min(PAGE, limit - all.size());
       List<DeadLetterView> page =
-          options
-              .api()
-              .read(Operations.LIST_DEAD_LETTERS, new ListDeadLetters(group, after, size));
+          options.api().read(Operations.LIST_DEAD_LETTERS, new ListDeadLetters(group, after, size));
       if (page.isEmpty()) {
         break;
       }
@@ -157,8 +155,7 @@ final class DeadLettersCommand extends CommandGroup {
   }
 
   private static String table(List<DeadLetterView> letters) {
-    Table table =
-        new Table("TOPIC", "SHARD", "OFFSET", "KEY", "ATTEMPTS", "LAST FAILED", "ERROR");
+    Table table = new Table("TOPIC", "SHARD", "OFFSET", "KEY", "ATTEMPTS", "LAST FAILED", "ERROR");
     for (DeadLetterView each : letters) {
       table.row(
           each.topic(),

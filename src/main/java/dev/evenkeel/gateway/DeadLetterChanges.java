@@ -1,6 +1,5 @@
 package dev.evenkeel.gateway;
 
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.api.ReplayDeadLetters.DeadLetterCount;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FailureFigures;
@@ -9,6 +8,7 @@ import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Bytes;
@@ -57,8 +57,7 @@ final class DeadLetterChanges {
         .map(count -> new DeadLetterCount(group, count, dryRun));
   }
 
-  private static Map<Shard, NavigableSet<Long>> offsets(
-      ClusterView view, List<String> names) {
+  private static Map<Shard, NavigableSet<Long>> offsets(ClusterView view, List<String> names) {
     Map<Shard, NavigableSet<Long>> offsets = new TreeMap<>();
     for (String name : names) {
       FailedMessages.Id id = FailedMessages.id(view, name);

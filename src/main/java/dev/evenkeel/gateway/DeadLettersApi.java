@@ -1,9 +1,9 @@
 package dev.evenkeel.gateway;
 
-import dev.evenkeel.api.TextOrBytes;
-import dev.evenkeel.api.DescribeDeadLetter;
 import dev.evenkeel.api.DeadLetterView;
+import dev.evenkeel.api.DescribeDeadLetter;
 import dev.evenkeel.api.ListDeadLetters;
+import dev.evenkeel.api.TextOrBytes;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.DeadLetter;

@@ -10,8 +10,6 @@ import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.util.Iterator;
 import java.util.List;
 import java.util.function.Function;

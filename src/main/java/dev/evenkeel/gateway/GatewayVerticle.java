@@ -1,8 +1,6 @@
 package dev.evenkeel.gateway;
 
 import dev.evenkeel.Evenkeel;
-import dev.evenkeel.api.Operation;
-import dev.evenkeel.api.Operations;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;

@@ -1,6 +1,5 @@
 package dev.evenkeel.gateway;
 
-import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 

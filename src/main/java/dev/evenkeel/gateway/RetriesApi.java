@@ -1,8 +1,7 @@
 package dev.evenkeel.gateway;
 
-import java.util.List;
-import dev.evenkeel.api.ListRetries.Retry;
 import dev.evenkeel.api.ListRetries;
+import dev.evenkeel.api.ListRetries.Retry;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.Shard;
@@ -11,6 +10,7 @@ import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.RetriesList;
 import io.vertx.core.Future;
 import java.time.Instant;
+import java.util.List;
 
 /**
  * Lists the messages of a group that failed and wait for another attempt, or behind one that does.
@@ -27,7 +27,11 @@ final class RetriesApi {
   /** By topic, shard and offset, after the one that the request names. */
   Future<List<Retry>> list(ListRetries asked) {
     return failed.list(
-        asked.group(), asked.after(), asked.limit(), each -> each.waiting() + each.parked() + each.held() > 0, this::fill);
+        asked.group(),
+        asked.after(),
+        asked.limit(),
+        each -> each.waiting() + each.parked() + each.held() > 0,
+        this::fill);
   }
 
   private Future<Long> fill(

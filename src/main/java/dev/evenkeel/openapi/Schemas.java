@@ -1,11 +1,7 @@
 package dev.evenkeel.openapi;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import dev.evenkeel.api.Words;
-import dev.evenkeel.api.RecordJson;
-import dev.evenkeel.api.NotEmpty;
-import dev.evenkeel.api.Caller;
 import com.fasterxml.classmate.ResolvedType;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.github.victools.jsonschema.generator.CustomDefinition;
@@ -18,10 +14,14 @@ import com.github.victools.jsonschema.generator.SchemaGeneratorConfigBuilder;
 import com.github.victools.jsonschema.generator.SchemaVersion;
 import dev.evenkeel.api.Body;
 import dev.evenkeel.api.Bounds;
+import dev.evenkeel.api.Caller;
 import dev.evenkeel.api.Default;
 import dev.evenkeel.api.Inline;
 import dev.evenkeel.api.LeftOut;
+import dev.evenkeel.api.NotEmpty;
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.api.TextOrBytes;
+import dev.evenkeel.api.Words;
 import dev.evenkeel.protocol.Worded;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -235,8 +235,7 @@ final class Schemas {
 
   private static ObjectNode node(SchemaGenerationContext context, JsonObject schema) {
     try {
-      return (ObjectNode)
-          context.getGeneratorConfig().getObjectMapper().readTree(schema.encode());
+      return (ObjectNode) context.getGeneratorConfig().getObjectMapper().readTree(schema.encode());
     } catch (JsonProcessingException e) {
       throw new IllegalStateException(e);
     }

@@ -1,8 +1,8 @@
 package dev.evenkeel.model;
 
 import dev.evenkeel.api.DeadLetterView;
-import dev.evenkeel.api.GroupView;
 import dev.evenkeel.api.DelayedMessageView;
+import dev.evenkeel.api.GroupView;
 import dev.evenkeel.api.ListDelayedMessages.DelayedMessages;
 import dev.evenkeel.api.TopicView;
 import dev.evenkeel.client.Admin;
@@ -11,7 +11,6 @@ import dev.evenkeel.model.UserModel.Group;
 import dev.evenkeel.model.UserModel.Sent;
 import dev.evenkeel.model.UserModel.Topic;
 import dev.evenkeel.protocol.Refusal;
-import io.vertx.core.json.JsonObject;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;

@@ -1,17 +1,12 @@
 package dev.evenkeel.client.internal;
 
 import dev.evenkeel.api.Operation;
-import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Admin;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.Json;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.function.Function;
 
 /** Asks the {@code evenkeel.api} addresses, as HTTP does. */
 final class AdminCalls implements Admin {

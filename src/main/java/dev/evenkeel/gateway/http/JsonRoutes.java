@@ -1,18 +1,10 @@
 package dev.evenkeel.gateway.http;
 
-import static dev.evenkeel.gateway.http.Requests.flag;
-import static dev.evenkeel.gateway.http.Requests.number;
-import static dev.evenkeel.gateway.http.Requests.text;
-
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.PollMessages;
 import dev.evenkeel.api.RecordJson;
-import dev.evenkeel.bus.Addresses;
-import dev.evenkeel.gateway.http.Requests.Query;
 import dev.evenkeel.protocol.Nearest;
-import io.vertx.core.Future;
-import io.vertx.core.Handler;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Route;
@@ -144,5 +136,4 @@ final class JsonRoutes {
                 context.response().putHeader(name, String.valueOf(all.getValue(field))));
     return all.getValue(operation.oftenOnly());
   }
-
 }
