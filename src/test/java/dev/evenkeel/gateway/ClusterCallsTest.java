@@ -2,6 +2,7 @@ package dev.evenkeel.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.api.DescribeDeadLetter;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FakeLink;
@@ -13,7 +14,6 @@ import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
@@ -150,7 +150,7 @@ class ClusterCallsTest {
         });
     DeadLettersApi letters = new DeadLettersApi(calls, new FailedMessages(calls));
     for (int i = 0; i < nodes.size(); i++) {
-      JsonObject question = new JsonObject().put("group", "g").put("deadLetter", "t/0/5");
+      DescribeDeadLetter question = new DescribeDeadLetter("g", "t/0/5");
       assertThat(letters.show(question).toCompletionStage().toCompletableFuture())
           .failsWithin(20, TimeUnit.SECONDS);
     }
@@ -166,16 +166,13 @@ class ClusterCallsTest {
     FailedMessages failed = new FailedMessages(calls);
     DeadLetterChanges changes =
         new DeadLetterChanges(calls, failed, new DeadLettersApi(calls, failed));
-    JsonObject one =
-        new JsonObject().put("group", "g").put("deadLetters", new JsonArray().add("t/0/5"));
-    JsonObject list = new JsonObject().put("group", "g").put("after", "t/0/5");
     for (int i = 0; i < nodes.size(); i++) {
-      wasAsked(failed.list(list, any -> true, null));
-      wasAsked(changes.change(one.put("dryRun", true), true));
+      wasAsked(failed.list("g", "t/0/5", 100, any -> true, null));
+      wasAsked(changes.change("g", List.of("t/0/5"), false, true, true));
     }
   }
 
-  private static void wasAsked(Future<Object> answer) {
+  private static void wasAsked(Future<?> answer) {
     assertThat(answer.toCompletionStage().toCompletableFuture())
         .failsWithin(20, TimeUnit.SECONDS)
         .withThrowableThat()
