@@ -81,6 +81,15 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
     return component.isAnnotationPresent(NotEmpty.class) ? type.notEmpty() : type;
   }
 
+  /** Whether values of a type are records, or lists or maps of them. */
+  static boolean isOfRecords(Type type) {
+    if (type instanceof ParameterizedType generic) {
+      Type[] of = generic.getActualTypeArguments();
+      return isOfRecords(of[of.length - 1]);
+    }
+    return ((Class<?>) type).isRecord();
+  }
+
   private JsonType notEmpty() {
     return new JsonType(
         right.replaceFirst(",", " with one item at least,"),

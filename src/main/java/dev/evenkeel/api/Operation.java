@@ -62,12 +62,13 @@ public final class Operation<Q extends Record, A> {
   private boolean bodyNeeded = true;
   private boolean largeBody;
   private boolean ownRoute;
+  private boolean open;
   private final Map<String, String> renamed = new HashMap<>();
   private final Map<String, Class<? extends Record>> parts = new HashMap<>();
   private final List<String> busOnly = new ArrayList<>();
   private final Map<String, String> headers = new LinkedHashMap<>();
   private String list;
-  private String tag;
+  private Heading heading;
   private final List<String> needed = new ArrayList<>();
   private final List<Refusal> refusals = new ArrayList<>();
   private final List<Function<JsonObject, Stream<Need>>> needs = new ArrayList<>();
@@ -91,7 +92,11 @@ public final class Operation<Q extends Record, A> {
     this.questionType = questionType;
     this.answerType = answerType;
     this.listed = listed;
-    tag = address == null ? null : address.substring(address.lastIndexOf('.') + 1);
+    heading =
+        Stream.of(Heading.values())
+            .filter(each -> address != null && address.endsWith("." + each.word()))
+            .findFirst()
+            .orElse(null);
   }
 
   /**
@@ -106,6 +111,12 @@ public final class Operation<Q extends Record, A> {
   static <Q extends Record, A extends Record> Operation<Q, List<A>> listOf(
       String address, String action, Class<Q> question, Class<A> item) {
     return new Operation<>(address, action, question, item, true);
+  }
+
+  /** An operation that only HTTP has. */
+  static <Q extends Record, A extends Record> Operation<Q, A> http(
+      Class<Q> question, Class<A> answer) {
+    return of(null, null, question, answer).ownRoute();
   }
 
   /**
@@ -251,8 +262,14 @@ public final class Operation<Q extends Record, A> {
   }
 
   /** The heading under which it is described, if not that of its address. */
-  Operation<Q, A> under(String heading) {
-    tag = heading;
+  Operation<Q, A> under(Heading under) {
+    heading = under;
+    return this;
+  }
+
+  /** It needs no user. */
+  Operation<Q, A> open() {
+    open = true;
     return this;
   }
 
@@ -340,6 +357,11 @@ public final class Operation<Q extends Record, A> {
     return question.fields().stream().filter(each -> !each.equals(question.caller())).toList();
   }
 
+  /** Those of them that people are shown: no contents of messages. */
+  public List<String> fieldsShown() {
+    return fields().stream().filter(each -> !question.isContent(each)).toList();
+  }
+
   /** Those of them that are in the body or in the query of a request. */
   public List<String> fieldsBesidePath() {
     List<String> ofPath = parameters().stream().map(this::field).toList();
@@ -404,8 +426,13 @@ public final class Operation<Q extends Record, A> {
   }
 
   /** The heading under which it is described. */
-  public String tag() {
-    return tag;
+  public Heading heading() {
+    return heading;
+  }
+
+  /** Whether it needs no user. */
+  public boolean isOpen() {
+    return open;
   }
 
   /** Whether a request without a body makes no sense. */

@@ -4,14 +4,13 @@ import static dev.evenkeel.api.Operation.text;
 import static dev.evenkeel.api.Permission.Kind.ADMIN;
 import static dev.evenkeel.api.Permission.Kind.CONSUME;
 import static dev.evenkeel.api.Permission.Kind.GROUP;
-import static dev.evenkeel.api.Permission.Kind.PRODUCE;
 import static dev.evenkeel.api.Permission.Kind.VIEW;
 import static dev.evenkeel.protocol.Refusal.GROUP_ACTIVE;
 import static dev.evenkeel.protocol.Refusal.UNKNOWN_GROUP;
 import static dev.evenkeel.protocol.Refusal.UNKNOWN_TOPIC;
 
 import dev.evenkeel.api.AbandonPoll.AbandonedPoll;
-import dev.evenkeel.api.AskReady.Ready;
+import dev.evenkeel.api.AskReady.IsReady;
 import dev.evenkeel.api.Browse.BrowsedMessages;
 import dev.evenkeel.api.CancelDelayedMessage.CancelledMessage;
 import dev.evenkeel.api.ClearQuota.ClearedQuota;
@@ -43,6 +42,7 @@ import dev.evenkeel.api.OpenSession.OpenedSession;
 import dev.evenkeel.api.PauseGroup.PauseResult;
 import dev.evenkeel.api.PlanGroup.GroupPlan;
 import dev.evenkeel.api.PollMessages.PolledMessages;
+import dev.evenkeel.api.Produce.Produced;
 import dev.evenkeel.api.ReplayDeadLetters.DeadLetterCount;
 import dev.evenkeel.api.ResetGroup.OffsetReset;
 import dev.evenkeel.api.ResetGroup.ResetShard;
@@ -61,13 +61,6 @@ import java.util.stream.Stream;
 
 /** All operations of the API. */
 public final class Operations {
-  private static final String GROUPS = "evenkeel.api.groups";
-  private static final String TOPICS = "evenkeel.api.topics";
-  private static final String MESSAGES = "evenkeel.api.messages";
-  private static final String DELAYED = "evenkeel.api.delayed";
-  private static final String QUOTAS = "evenkeel.api.quotas";
-  private static final String CLUSTER = "evenkeel.api.cluster";
-  private static final String SESSIONS = "evenkeel.api.sessions";
 
   private Operations() {}
 
@@ -80,13 +73,13 @@ public final class Operations {
       RecordJson.of(TopicView.class).with(TOPIC, "figures", new Figures(4L, 229L, 0L, 0L, null));
 
   public static final Operation<ListTopics, List<TopicView>> LIST_TOPICS =
-      Operation.listOf(TOPICS, "list", ListTopics.class, TopicView.class)
+      Operation.listOf(ApiAddresses.TOPICS, "list", ListTopics.class, TopicView.class)
           .get("/api/topics")
           .shows(topic -> Need.seeTopic(text(topic, "name")))
           .example(new ListTopics(), List.of(FULL_TOPIC));
 
   public static final Operation<CreateTopic, TopicView> CREATE_TOPIC =
-      Operation.of(TOPICS, "create", CreateTopic.class, TopicView.class)
+      Operation.of(ApiAddresses.TOPICS, "create", CreateTopic.class, TopicView.class)
           .post("/api/topics")
           .status(201)
           .needs("admin:TOPIC", Operations::adminTopic)
@@ -95,7 +88,7 @@ public final class Operations {
           .example(new CreateTopic("orders", 2, new TopicLimits(null, null, null)), TOPIC);
 
   public static final Operation<DescribeTopic, TopicDetail> DESCRIBE_TOPIC =
-      Operation.of(TOPICS, "get", DescribeTopic.class, TopicDetail.class)
+      Operation.of(ApiAddresses.TOPICS, "get", DescribeTopic.class, TopicDetail.class)
           .get("/api/topics/{topic}")
           .named("topic", "name")
           .needs(
@@ -114,7 +107,7 @@ public final class Operations {
                       new LogGroupDetail("d2", "n2", null, null, null))));
 
   public static final Operation<ConfigureTopic, TopicView> CONFIGURE_TOPIC =
-      Operation.of(TOPICS, "configure", ConfigureTopic.class, TopicView.class)
+      Operation.of(ApiAddresses.TOPICS, "configure", ConfigureTopic.class, TopicView.class)
           .patch("/api/topics/{topic}")
           .named("topic", "name")
           .needs("admin:TOPIC", Operations::adminTopic)
@@ -125,7 +118,7 @@ public final class Operations {
               RecordJson.of(TopicView.class).with(TOPIC, "retentionMillis", 3_600_000L));
 
   public static final Operation<ReshardTopic, TopicView> RESHARD_TOPIC =
-      Operation.of(TOPICS, "reshard", ReshardTopic.class, TopicView.class)
+      Operation.of(ApiAddresses.TOPICS, "reshard", ReshardTopic.class, TopicView.class)
           .post("/api/topics/{topic}/reshard")
           .named("topic", "name")
           .needs("admin:TOPIC", Operations::adminTopic)
@@ -136,7 +129,7 @@ public final class Operations {
               RecordJson.of(TopicView.class).with(TOPIC, "shards", 6));
 
   public static final Operation<DeleteTopic, DeletedTopic> DELETE_TOPIC =
-      Operation.of(TOPICS, "delete", DeleteTopic.class, DeletedTopic.class)
+      Operation.of(ApiAddresses.TOPICS, "delete", DeleteTopic.class, DeletedTopic.class)
           .delete("/api/topics/{topic}")
           .named("topic", "name")
           .needs("admin:TOPIC", Operations::adminTopic)
@@ -144,9 +137,9 @@ public final class Operations {
           .refuses(Refusal.UNKNOWN_TOPIC)
           .example(new DeleteTopic("orders"), new DeletedTopic("orders", true));
 
-  public static final Operation<AskReady, Ready> ASK_READY =
-      Operation.of(TOPICS, "ready", AskReady.class, Ready.class)
-          .example(new AskReady(), new Ready(true));
+  public static final Operation<AskReady, IsReady> ASK_READY =
+      Operation.of(ApiAddresses.TOPICS, "ready", AskReady.class, IsReady.class)
+          .example(new AskReady(), new IsReady(true));
 
   private static Need adminTopic(JsonObject asked) {
     return Need.of(text(asked, "name"), ADMIN);
@@ -155,7 +148,7 @@ public final class Operations {
   // ---- Messages
 
   public static final Operation<Browse, BrowsedMessages> BROWSE =
-      Operation.of(MESSAGES, null, Browse.class, BrowsedMessages.class)
+      Operation.of(ApiAddresses.MESSAGES, null, Browse.class, BrowsedMessages.class)
           .get("/api/topics/{topic}/messages")
           .ownRoute()
           .busOnly("page")
@@ -194,9 +187,9 @@ public final class Operations {
           null);
 
   public static final Operation<ListDelayedMessages, DelayedMessages> LIST_DELAYED_MESSAGES =
-      Operation.of(DELAYED, "list", ListDelayedMessages.class, DelayedMessages.class)
+      Operation.of(ApiAddresses.DELAYED, "list", ListDelayedMessages.class, DelayedMessages.class)
           .get("/api/topics/{topic}/delayed")
-          .under("messages")
+          .under(Heading.MESSAGES)
           .needs("topic", CONSUME)
           .refuses(Refusal.UNKNOWN_TOPIC)
           .example(
@@ -204,18 +197,19 @@ public final class Operations {
               new DelayedMessages(List.of(WAITING), null));
 
   public static final Operation<GetDelayedMessage, DelayedMessageView> GET_DELAYED_MESSAGE =
-      Operation.of(DELAYED, "get", GetDelayedMessage.class, DelayedMessageView.class)
+      Operation.of(ApiAddresses.DELAYED, "get", GetDelayedMessage.class, DelayedMessageView.class)
           .get("/api/topics/{topic}/delayed/{id}")
-          .under("messages")
+          .under(Heading.MESSAGES)
           .needs("topic", CONSUME)
           .refuses(Refusal.UNKNOWN_TOPIC, Refusal.UNKNOWN_MESSAGE)
           .example(new GetDelayedMessage("orders", DELAYED_ID), WAITING);
 
   public static final Operation<CancelDelayedMessage, CancelledMessage> CANCEL_DELAYED_MESSAGE =
-      Operation.of(DELAYED, "cancel", CancelDelayedMessage.class, CancelledMessage.class)
+      Operation.of(
+              ApiAddresses.DELAYED, "cancel", CancelDelayedMessage.class, CancelledMessage.class)
           .delete("/api/topics/{topic}/delayed/{id}")
-          .under("messages")
-          .needs("topic", PRODUCE, ADMIN)
+          .under(Heading.MESSAGES)
+          .needs("topic", Permission.Kind.PRODUCE, ADMIN)
           .changes()
           .refuses(Refusal.UNKNOWN_TOPIC, Refusal.UNKNOWN_MESSAGE, Refusal.OVERLOADED)
           .example(
@@ -230,20 +224,20 @@ public final class Operations {
       QuotaView.of(Quota.perSecond(QuotaKind.TOPIC, "orders", 10 << 20, 0));
 
   public static final Operation<ListQuotas, List<QuotaView>> LIST_QUOTAS =
-      Operation.listOf(QUOTAS, "list", ListQuotas.class, QuotaView.class)
+      Operation.listOf(ApiAddresses.QUOTAS, "list", ListQuotas.class, QuotaView.class)
           .get("/api/quotas")
           .shows(Operations::seeQuota)
           .example(new ListQuotas(), List.of(LIMITED));
 
   public static final Operation<SetQuota, QuotaView> SET_QUOTA =
-      Operation.of(QUOTAS, "set", SetQuota.class, QuotaView.class)
+      Operation.of(ApiAddresses.QUOTAS, "set", SetQuota.class, QuotaView.class)
           .put("/api/quotas/{kind}/{name}")
           .needs(ADMIN_QUOTA, Operations::adminQuota)
           .changes()
           .example(new SetQuota(QuotaKind.TOPIC, "orders", 10L << 20, null, null), LIMITED);
 
   public static final Operation<ClearQuota, ClearedQuota> CLEAR_QUOTA =
-      Operation.of(QUOTAS, "clear", ClearQuota.class, ClearedQuota.class)
+      Operation.of(ApiAddresses.QUOTAS, "clear", ClearQuota.class, ClearedQuota.class)
           .delete("/api/quotas/{kind}/{name}")
           .needs(ADMIN_QUOTA, Operations::adminQuota)
           .changes()
@@ -275,7 +269,7 @@ public final class Operations {
   }
 
   public static final Operation<ListGroups, List<GroupSummary>> LIST_GROUPS =
-      Operation.listOf(GROUPS, "list", ListGroups.class, GroupSummary.class)
+      Operation.listOf(ApiAddresses.GROUPS, "list", ListGroups.class, GroupSummary.class)
           .get("/api/groups")
           .shows(Operations::seeGroup)
           .example(
@@ -283,7 +277,7 @@ public final class Operations {
               List.of(new GroupSummary("billing", "sharded", "OK", false, 0, 0, 2, 2, 0L)));
 
   public static final Operation<DescribeGroup, GroupView> DESCRIBE_GROUP =
-      Operation.of(GROUPS, "get", DescribeGroup.class, GroupView.class)
+      Operation.of(ApiAddresses.GROUPS, "get", DescribeGroup.class, GroupView.class)
           .get("/api/groups/{group}")
           .needs(SEE_GROUP, Operations::seeGroup)
           .refuses(UNKNOWN_GROUP)
@@ -350,7 +344,7 @@ public final class Operations {
                   new GroupView.Failures(0, 0, 0, 1)));
 
   public static final Operation<ResetGroup, OffsetReset> RESET_GROUP =
-      Operation.of(GROUPS, "reset", ResetGroup.class, OffsetReset.class)
+      Operation.of(ApiAddresses.GROUPS, "reset", ResetGroup.class, OffsetReset.class)
           .post("/api/groups/{group}/offsets")
           .needs("group", ADMIN)
           .changes()
@@ -365,7 +359,7 @@ public final class Operations {
                       new ResetShard("orders", 1, null, 3L, 12345, "DRY_RUN", null, null, null))));
 
   public static final Operation<PauseGroup, PauseResult> PAUSE_GROUP =
-      Operation.of(GROUPS, "pause", PauseGroup.class, PauseResult.class)
+      Operation.of(ApiAddresses.GROUPS, "pause", PauseGroup.class, PauseResult.class)
           .post("/api/groups/{group}/pause")
           .mayLackBody()
           .needs("group", ADMIN)
@@ -376,7 +370,7 @@ public final class Operations {
               new PauseResult("billing", "orders", 1, true));
 
   public static final Operation<ResumeGroup, PauseResult> RESUME_GROUP =
-      Operation.of(GROUPS, "resume", ResumeGroup.class, PauseResult.class)
+      Operation.of(ApiAddresses.GROUPS, "resume", ResumeGroup.class, PauseResult.class)
           .post("/api/groups/{group}/resume")
           .mayLackBody()
           .needs("group", ADMIN)
@@ -387,7 +381,7 @@ public final class Operations {
               new PauseResult("billing", "orders", 1, false));
 
   public static final Operation<PlanGroup, GroupPlan> PLAN_GROUP =
-      Operation.of(GROUPS, "plan", PlanGroup.class, GroupPlan.class)
+      Operation.of(ApiAddresses.GROUPS, "plan", PlanGroup.class, GroupPlan.class)
           .post("/api/groups/{group}/plan")
           .mayLackBody()
           .needs("view:GROUP", Operations::seeGroup)
@@ -400,7 +394,7 @@ public final class Operations {
                   Map.of("c2", new PlanGroup.Load(1, 12L, 0.4, 2048.5))));
 
   public static final Operation<DeleteGroup, GroupDeletion> DELETE_GROUP =
-      Operation.of(GROUPS, "delete", DeleteGroup.class, GroupDeletion.class)
+      Operation.of(ApiAddresses.GROUPS, "delete", DeleteGroup.class, GroupDeletion.class)
           .delete("/api/groups/{group}")
           .needs("group", ADMIN)
           .changes()
@@ -415,7 +409,7 @@ public final class Operations {
                   null));
 
   public static final Operation<ListRebalances, List<MoveView>> LIST_REBALANCES =
-      Operation.listOf(GROUPS, "rebalances", ListRebalances.class, MoveView.class)
+      Operation.listOf(ApiAddresses.GROUPS, "rebalances", ListRebalances.class, MoveView.class)
           .get("/api/rebalances")
           .needs(null, asked -> asked.getValue("group") == null ? null : seeGroup(asked))
           .shows(Operations::seeGroup)
@@ -450,7 +444,7 @@ public final class Operations {
               Map.of("meta", ReplacementView.Step.ADDED, "d0", ReplacementView.Step.ADDED), null));
 
   public static final Operation<DescribeCluster, ClusterStatusView> DESCRIBE_CLUSTER =
-      Operation.of(CLUSTER, "status", DescribeCluster.class, ClusterStatusView.class)
+      Operation.of(ApiAddresses.CLUSTER, "status", DescribeCluster.class, ClusterStatusView.class)
           .get("/api/cluster")
           .needs("view or admin for any name", asked -> Need.of(null, VIEW, ADMIN))
           .example(
@@ -526,7 +520,7 @@ public final class Operations {
 
   private static <Q extends Record, A extends Record> Operation<Q, A> ofNode(
       String action, Class<Q> question, Class<A> answer) {
-    return Operation.of(CLUSTER, action, question, answer)
+    return Operation.of(ApiAddresses.CLUSTER, action, question, answer)
         .needs("admin:*", asked -> Need.of(Need.NO_NAME, ADMIN));
   }
 
@@ -547,7 +541,6 @@ public final class Operations {
 
   // ---- Sessions that consume
 
-  private static final String UNDER_CONSUME = "consume";
   private static final String OPENED = "/api/groups/{group}/sessions";
   private static final String SESSION = OPENED + "/{session}";
 
@@ -571,9 +564,9 @@ public final class Operations {
               null));
 
   public static final Operation<OpenSession, OpenedSession> OPEN_SESSION =
-      Operation.of(SESSIONS, "open", OpenSession.class, OpenedSession.class)
+      Operation.of(ApiAddresses.SESSIONS, "open", OpenSession.class, OpenedSession.class)
           .post(OPENED)
-          .under(UNDER_CONSUME)
+          .under(Heading.CONSUME)
           .status(201)
           .needs("group", GROUP)
           .needsAll("consume:TOPIC for each topic", Operations::consumeTopics)
@@ -625,7 +618,7 @@ public final class Operations {
                           message.getValue("shard"),
                           message.getValue("offset")))
           .get(SESSION + "/events")
-          .under(UNDER_CONSUME)
+          .under(Heading.CONSUME)
           .needs("group", GROUP)
           .needsForAnswer("consume:TOPIC", Operations::consumeMessages)
           .refuses(Refusal.UNKNOWN_SESSION, Refusal.OVERLOADED)
@@ -660,8 +653,8 @@ public final class Operations {
 
   private static <Q extends Record, A extends Record> Operation<Q, A> inSession(
       String action, Class<Q> question, Class<A> answer) {
-    return Operation.of(SESSIONS, action, question, answer)
-        .under(UNDER_CONSUME)
+    return Operation.of(ApiAddresses.SESSIONS, action, question, answer)
+        .under(Heading.CONSUME)
         .needs("group", GROUP)
         .refuses(Refusal.UNKNOWN_SESSION);
   }
@@ -680,14 +673,35 @@ public final class Operations {
         : Stream.of();
   }
 
+  // ---- Sending
+
+  public static final Operation<Produce, Produced> PRODUCE =
+      Operation.of(ApiAddresses.PRODUCE, null, Produce.class, Produced.class)
+          .post("/api/topics/{topic}/messages")
+          .under(Heading.MESSAGES)
+          .ownRoute()
+          .needs("topic", Permission.Kind.PRODUCE)
+          .refuses(UNKNOWN_TOPIC, Refusal.PRODUCER_FENCED, Refusal.OVERLOADED)
+          .example(
+              new Produce(
+                  "orders",
+                  "majority",
+                  new NewMessage(
+                      TextOrBytes.of("customer-7"),
+                      TextOrBytes.of("hello"),
+                      Map.of("source", TextOrBytes.of("shop")),
+                      null,
+                      null,
+                      null),
+                  null),
+              new Produced(new Position(1, 0L, null, null, null, null, List.of()), null));
+
   // ---- Messages that failed
 
-  private static final String DEAD_LETTERS = "dead-letters";
-
   public static final Operation<ListRetries, List<Retry>> LIST_RETRIES =
-      Operation.listOf(GROUPS, "retries", ListRetries.class, Retry.class)
+      Operation.listOf(ApiAddresses.GROUPS, "retries", ListRetries.class, Retry.class)
           .get("/api/groups/{group}/retries")
-          .under(DEAD_LETTERS)
+          .under(Heading.DEAD_LETTERS)
           .needs("group", GROUP, ADMIN)
           .refuses(UNKNOWN_TOPIC)
           .example(
@@ -719,27 +733,29 @@ public final class Operations {
           Instant.parse("2026-11-27T12:38:17.638Z"));
 
   public static final Operation<ListDeadLetters, List<DeadLetterView>> LIST_DEAD_LETTERS =
-      Operation.listOf(GROUPS, "dead-letters", ListDeadLetters.class, DeadLetterView.class)
+      Operation.listOf(
+              ApiAddresses.GROUPS, "dead-letters", ListDeadLetters.class, DeadLetterView.class)
           .get(OF_GROUP)
-          .under(DEAD_LETTERS)
+          .under(Heading.DEAD_LETTERS)
           .needs("group", GROUP, ADMIN)
           .refuses(UNKNOWN_TOPIC)
           .example(new ListDeadLetters("billing", null, 100), List.of(GIVEN_UP));
 
   public static final Operation<DescribeDeadLetter, DeadLetterView> DESCRIBE_DEAD_LETTER =
-      Operation.of(GROUPS, "dead-letter", DescribeDeadLetter.class, DeadLetterView.class)
+      Operation.of(
+              ApiAddresses.GROUPS, "dead-letter", DescribeDeadLetter.class, DeadLetterView.class)
           .get(OF_GROUP + "/{topic}/{shard}/{offset}")
           .joined("deadLetter", DescribeDeadLetter.Origin.class)
-          .under(DEAD_LETTERS)
+          .under(Heading.DEAD_LETTERS)
           .needs("group", GROUP, ADMIN)
           .refuses(UNKNOWN_TOPIC)
           .example(new DescribeDeadLetter("billing", "orders/1/2"), GIVEN_UP);
 
   public static final Operation<ReplayDeadLetters, DeadLetterCount> REPLAY_DEAD_LETTERS =
-      Operation.of(GROUPS, "replay", ReplayDeadLetters.class, DeadLetterCount.class)
+      Operation.of(ApiAddresses.GROUPS, "replay", ReplayDeadLetters.class, DeadLetterCount.class)
           .post(OF_GROUP + "/replay")
           .largeBody()
-          .under(DEAD_LETTERS)
+          .under(Heading.DEAD_LETTERS)
           .needs("group", ADMIN)
           .changes()
           .refuses(UNKNOWN_TOPIC)
@@ -748,16 +764,80 @@ public final class Operations {
               new DeadLetterCount("billing", 2, false));
 
   public static final Operation<DropDeadLetters, DeadLetterCount> DROP_DEAD_LETTERS =
-      Operation.of(GROUPS, "drop", DropDeadLetters.class, DeadLetterCount.class)
+      Operation.of(ApiAddresses.GROUPS, "drop", DropDeadLetters.class, DeadLetterCount.class)
           .post(OF_GROUP + "/drop")
           .largeBody()
-          .under(DEAD_LETTERS)
+          .under(Heading.DEAD_LETTERS)
           .needs("group", ADMIN)
           .changes()
           .refuses(UNKNOWN_TOPIC)
           .example(
               new DropDeadLetters("billing", null, true, false),
               new DeadLetterCount("billing", 1, false));
+
+  // ---- Users, and the node
+
+  private static final UserView USER = new UserView("shop", List.of("produce:orders"));
+  private static final String USER_SESSION = "/api/session";
+
+  public static final Operation<WhoAmI, UserView> WHO_AM_I =
+      Operation.http(WhoAmI.class, UserView.class)
+          .get(USER_SESSION)
+          .under(Heading.SESSION)
+          .example(new WhoAmI(), USER);
+
+  public static final Operation<LogIn, UserView> LOG_IN =
+      Operation.http(LogIn.class, UserView.class)
+          .post(USER_SESSION)
+          .under(Heading.SESSION)
+          .open()
+          .refuses(Refusal.UNAUTHENTICATED)
+          .example(new LogIn("ek_0f3a91bc_SECRET"), USER);
+
+  public static final Operation<LogOut, UserView> LOG_OUT =
+      Operation.http(LogOut.class, UserView.class)
+          .delete(USER_SESSION)
+          .under(Heading.SESSION)
+          .open()
+          .example(new LogOut(), new UserView(null, null));
+
+  public static final Operation<Watch, Watch.Frames> WATCH =
+      Operation.http(Watch.class, Watch.Frames.class)
+          .get("/ws/live")
+          .under(Heading.CLUSTER)
+          .status(101)
+          .needs("view or admin for any name", asked -> null)
+          .example(new Watch(), new Watch.Frames());
+
+  private static final HealthView UP = new HealthView(HealthView.Status.UP, "n1", null);
+
+  public static final Operation<Live, HealthView> LIVE =
+      Operation.http(Live.class, HealthView.class)
+          .get("/health/live")
+          .under(Heading.NODE)
+          .open()
+          .example(new Live(), UP);
+
+  public static final Operation<Ready, HealthView> READY =
+      Operation.http(Ready.class, HealthView.class)
+          .get("/health/ready")
+          .under(Heading.NODE)
+          .open()
+          .example(new Ready(), UP);
+
+  public static final Operation<Metrics, Metrics.Text> METRICS =
+      Operation.http(Metrics.class, Metrics.Text.class)
+          .get("/metrics")
+          .under(Heading.NODE)
+          .needs("view:*", asked -> null)
+          .example(new Metrics(), new Metrics.Text());
+
+  public static final Operation<Openapi, Openapi.Document> OPENAPI =
+      Operation.http(Openapi.class, Openapi.Document.class)
+          .get("/openapi.json")
+          .under(Heading.NODE)
+          .open()
+          .example(new Openapi(), new Openapi.Document());
 
   // ---- All
 
@@ -785,6 +865,7 @@ public final class Operations {
           PLAN_GROUP,
           DELETE_GROUP,
           LIST_REBALANCES,
+          PRODUCE,
           LIST_RETRIES,
           LIST_DEAD_LETTERS,
           DESCRIBE_DEAD_LETTER,
@@ -804,7 +885,15 @@ public final class Operations {
           STREAM_MESSAGES,
           GIVE_RESULTS,
           ABANDON_POLL,
-          EXTEND_SESSION);
+          EXTEND_SESSION,
+          WHO_AM_I,
+          LOG_IN,
+          LOG_OUT,
+          WATCH,
+          LIVE,
+          READY,
+          METRICS,
+          OPENAPI);
 
   public static List<Operation<?, ?>> all() {
     return ALL;

@@ -10,10 +10,12 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
@@ -45,6 +47,9 @@ public final class RecordJson<T extends Record> {
   private final Map<String, Form> forms = new LinkedHashMap<>();
   private final List<String> fields = new ArrayList<>();
   private final Map<String, JsonType> types = new LinkedHashMap<>();
+
+  /** The fields that hold contents of messages. */
+  private final Set<String> contents = new HashSet<>();
 
   private String caller;
 
@@ -93,6 +98,7 @@ public final class RecordJson<T extends Record> {
       RecordJson<?> inner = of(component.getType().asSubclass(Record.class));
       fields.addAll(inner.fields);
       types.putAll(inner.types);
+      contents.addAll(inner.contents);
       caller = inner.caller == null ? caller : inner.caller;
       boolean perhaps = mayBeNull(component);
       return new Form(
@@ -120,15 +126,19 @@ public final class RecordJson<T extends Record> {
       return null;
     }
     types.put(name, type);
+    if (JsonType.isOfRecords(component.getGenericType())) {
+      contents.add(name);
+    }
     boolean leftOut = component.isAnnotationPresent(LeftOut.class);
+    boolean perhaps = mayBeNull(component);
     Object absent = absent(component, type);
-    boolean needed = absent == null && !mayBeNull(component);
+    boolean needed = absent == null && !perhaps;
     boolean always = needed && component.getType().isPrimitive();
     // What former versions do not write is empty.
     Object lenient = needed ? type.absent() : absent;
     return new Form(
         (json, value) -> {
-          if (!leftOut || value != null && !value.equals(type.absent())) {
+          if (!leftOut || value != null && (perhaps || !value.equals(type.absent()))) {
             json.put(name, value == null ? null : type.write().apply(value));
           }
         },
@@ -151,6 +161,7 @@ public final class RecordJson<T extends Record> {
   private Form textOrBytes(String name, boolean mayBeNull) {
     String coded = TextOrBytes.coded(name);
     fields.addAll(List.of(name, coded));
+    contents.addAll(List.of(name, coded));
     types.put(name, JsonType.TEXT);
     types.put(coded, JsonType.BASE64);
     return new Form(
@@ -342,6 +353,11 @@ public final class RecordJson<T extends Record> {
   /** The field of the {@link Caller}; null: there is none. */
   public String caller() {
     return caller;
+  }
+
+  /** Whether a field holds contents of messages, or records that may. */
+  boolean isContent(String field) {
+    return contents.contains(field);
   }
 
   /** The names of all fields, in order. */

@@ -1,6 +1,11 @@
 package dev.evenkeel.api;
 
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Base64;
@@ -54,6 +59,30 @@ public record TextOrBytes(@Nullable String text, @Nullable String base64) {
       return null;
     }
     return text;
+  }
+
+  /**
+   * The bytes of what an untrusted program has sent.
+   *
+   * @param name of the field, for the message
+   * @throws RefusedException INVALID if the text has no form in UTF-8: JSON can name one half of a
+   *     character, like {@code \\ud83d}
+   */
+  public byte[] checkedBytes(String name) {
+    return text == null ? bytes() : utf8(name, text);
+  }
+
+  /** As {@link #checkedBytes}, for a field that is text. */
+  public static byte[] utf8(String name, String text) {
+    try {
+      ByteBuffer bytes = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
+      return Arrays.copyOf(bytes.array(), bytes.limit());
+    } catch (CharacterCodingException e) {
+      throw Refusal.INVALID.error(
+          "the field '%s' has a half of a character (a lone surrogate), which has no form in UTF-8:"
+              + " send bytes as base64",
+          name);
+    }
   }
 
   public byte[] bytes() {

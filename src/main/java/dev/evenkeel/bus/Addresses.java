@@ -56,17 +56,6 @@ public final class Addresses {
    */
   public static final String DEDUP_TELL = "evenkeel.dedup.tell";
 
-  public static final String API_PRODUCE = "evenkeel.api.produce";
-  public static final String API_TOPICS = "evenkeel.api.topics";
-  public static final String API_MESSAGES = "evenkeel.api.messages";
-  public static final String API_DELAYED = "evenkeel.api.delayed";
-  public static final String API_GROUPS = "evenkeel.api.groups";
-  public static final String API_CLUSTER = "evenkeel.api.cluster";
-
-  public static final String API_QUOTAS = "evenkeel.api.quotas";
-
-  public static final String API_SESSIONS = "evenkeel.api.sessions";
-
   /** What is published there is for every node. */
   public static final Set<String> EVERY_NODE =
       Set.of(LEASE_CHANGES, TOPIC_CHANGES, ADMIN_CHANGES, LEADER_CHANGES, SESSIONS_ENDED);

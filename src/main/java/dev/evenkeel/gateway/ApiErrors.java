@@ -1,10 +1,10 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.api.SendResult;
 import dev.evenkeel.bus.UnexpectedErrors;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.eventbus.Message;
-import io.vertx.core.json.JsonObject;
 
 /** The form of failures on the {@code evenkeel.api} addresses. */
 public final class ApiErrors {
@@ -19,9 +19,10 @@ public final class ApiErrors {
     message.fail(1 + refused.refusal().ordinal(), refused.refusal() + ": " + refused.text());
   }
 
-  static JsonObject json(Throwable failure) {
+  /** The result of a message that could not be sent. */
+  static SendResult result(Throwable failure) {
     RefusedException refused = refused(failure);
-    return new JsonObject().put("error", refused.refusal().name()).put("message", refused.words());
+    return new SendResult(null, refused.refusal().name(), refused.words());
   }
 
   static String words(Throwable failure) {

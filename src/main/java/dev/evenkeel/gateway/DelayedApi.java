@@ -60,7 +60,7 @@ final class DelayedApi {
   private Future<DelayedMessages> list(ListDelayedMessages asked) {
     int limit = asked.limit();
     DelayedId from = asked.from() == null ? DelayedId.first(0) : DelayedId.parse(asked.from());
-    byte[] key = asked.key() == null ? null : TextOrBase64.utf8("key", asked.key());
+    byte[] key = asked.key() == null ? null : TextOrBytes.utf8("key", asked.key());
     DelayedMerge merge = new DelayedMerge(limit, Page.BYTES_MAX);
     return calls
         .newestTopics()

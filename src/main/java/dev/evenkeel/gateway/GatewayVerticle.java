@@ -1,6 +1,9 @@
 package dev.evenkeel.gateway;
 
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.api.ApiAddresses;
+import dev.evenkeel.api.Operation;
+import dev.evenkeel.api.Operations;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
@@ -15,91 +18,29 @@ import dev.evenkeel.gateway.access.ApiRules;
 import dev.evenkeel.gateway.access.ProduceQuestion;
 import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.Message;
 import io.vertx.core.eventbus.MessageConsumer;
+import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
+import java.util.Objects;
+import java.util.function.BiFunction;
 
 /**
- * Serves the {@code evenkeel.api} addresses for programs that do not use the client library. Bodies
- * are JSON objects, or their text as a string or a buffer; the answer has the same form as the
- * request.
+ * Serves the {@code evenkeel.api} addresses for programs that do not use the client library: the
+ * questions of all {@link Operations} that have an address. Bodies are JSON objects, or their text
+ * as a string or a buffer; the answer has the same form as the request.
  *
  * <pre>
  * evenkeel.api.produce
  *   {"topic":"orders","key":"k1","payload":"hello"}       → {"shard":2,"offset":17}
- *   {"topic":"orders","payloadBase64":"/wA=","headers":{"h":"v"}}
- *   {"topic":"orders","payload":"later","deliverAfterMs":5000}
- *       → {"shard":2,"offset":null,"deliverAt":1795187621828,"delayedId":"2-1795187621830-17-0"}
- *   {"topic":"orders","messages":[{"key":"k1","payload":"a"},{"payload":"b"}]}
- *       → {"results":[{"shard":2,"offset":18},{"error":"OVERLOADED","message":"..."}]}
- *   [{"topic":"orders","key":"k1","payload":"a"},{"topic":"orders","payload":"b"}]
- *       → the same
- *   {"topic":"orders","payload":"hello","acks":"all"}     → {"shard":2,"offset":19}, or if after 5 s
- *       not every replica has it → {"shard":2,"offset":19,"missing":["n3"]}
- *   {"topic":"orders","payload":"hello","acks":"none"}    → {"shard":2,"offset":null} once it is sent
- *
  * evenkeel.api.topics
- *   {"action":"list"}                                     → [{"name":"orders","shards":4,...}]
- *   {"action":"get","name":"orders"}                      → {"name":"orders",...,"shardList":[...]}
- *   {"action":"create","name":"orders","shards":4,"retentionMillis":86400000}
- *   {"action":"configure","name":"orders","retentionMillis":3600000}
- *   {"action":"reshard","name":"orders","shards":12}
- *   {"action":"delete","name":"orders"}                   → {"name":"orders","deleted":true}
- *   {"action":"ready"}                                    → {"ready":true}, or UNAVAILABLE and why
- *
- * evenkeel.api.messages
- *   {"topic":"orders","shard":2,"offset":17,"limit":10}
- *       → [{"shard":2,"offset":17,"key":"k1","payload":"hello","timestamp":0,"headers":{}}]
- *   {"topic":"orders","shard":2,"at":"2026-01-31T12:00:00Z","key":"k1","page":true}
- *       → {"messages":[...],"nextOffset":40}
- *
- * evenkeel.api.delayed: delayed messages of a topic
- *   {"action":"list","topic":"orders","key":"k1","limit":100}
- *       → {"messages":[{"id":"2-1795187621830-17-0","shard":2,"due":...,"payload":...}],"next":null}
- *   {"action":"get","topic":"orders","id":"2-1795187621830-17-0"}
- *   {"action":"cancel","topic":"orders","id":"2-1795187621830-17-0"} → {"id":...,"cancelled":true}
- *
- * evenkeel.api.groups
- *   {"action":"list"}  {"action":"get","group":"g"}  {"action":"rebalances","group":"g"}
- *   {"action":"dead-letters","group":"g","after":"orders/2/17","limit":100}
- *   {"action":"dead-letter","group":"g","deadLetter":"orders/2/17"}
- *   {"action":"retries","group":"g","after":"orders/2/17","limit":100}
- *   {"action":"replay","group":"g","deadLetters":["orders/2/17"]}   → {"group":"g","count":1}
- *   {"action":"drop","group":"g","all":true}                        → {"group":"g","count":3}
- *   {"action":"reset","group":"g","to":"earliest","topic":"orders","shard":2,"force":true}
- *       → {"group":"g","dryRun":false,"shards":[{"topic","shard","from","to","state",...}]}
- *   {"action":"delete","group":"g","topic":"orders","dryRun":true}
- *       → {"group":"g","topic":"orders","dryRun":true,"refused":null,"shards":[{"topic",...}]}
- *   {"action":"pause","group":"g","topic":"orders","shard":2}  {"action":"resume","group":"g"}
- *       → {"group":"g","topic":"orders","shard":2,"paused":true}
- *
- * evenkeel.api.cluster
- *   {"action":"status"}                                   → {"cluster":...,"nodes":[...],...}
- *   {"action":"replace","node":"n2"}    → {"node":"n2","state":"RUNNING|DONE|FAILED",
- *                                          "groups":{"meta":"WAITING|REMOVED|ADDED"},"message":null}
- *   {"action":"replacement","node":"n2"}  the state of the last replacement; NONE if there was none
- *
- * evenkeel.api.quotas
- *   {"action":"list"}                   → [{"kind":"topic","name":"orders","bytesPerSecond":...}]
- *   {"action":"set","kind":"topic","name":"orders","bytesPerSecond":1000000,"messages":100}
- *   {"action":"clear","kind":"topic","name":"orders"}
- *
- * evenkeel.api.sessions: members of groups, see {@link SessionsApi}
- *   {"action":"open","group":"g","topics":["orders"]}     → {"session","member","expiresMs"}
- *   {"action":"messages","group":"g","session":"...","max":32,"waitMs":15000} → {"messages":[...]}
- *   {"action":"results","group":"g","session":"...","done":[{"topic","shard","offset","epoch"}],
- *       "failed":[{..., "error"}]}                        → {"refused":[{..., "reason"}]}
- *   {"action":"abandon","group":"g","session":"..."} with the header "poll" of an earlier request
- *       for messages: its caller has gone, and the next request gets what it was given
- *   {"action":"extend",...}  {"action":"close",...}
+ *   {"action":"create","name":"orders","shards":4}        → {"name":"orders","shards":4,...}
  * </pre>
  *
  * Keys and payloads that are not UTF-8 are in {@code keyBase64} and {@code payloadBase64}; a header
@@ -170,24 +111,20 @@ public final class GatewayVerticle extends VerticleBase {
     new QuotasApi(calls).serve(answers);
     new GroupsApi(calls).serve(answers);
     new ClusterApi(link, calls).serve(answers);
+    produce.serve(answers);
     vertx.setPeriodic(IDLE_CHECK_MILLIS, timer -> producers.closeIdle(System.currentTimeMillis()));
-    return Future.all(
-        List.of(
-            serveMessages(
-                Addresses.API_PRODUCE,
-                message -> produce.answer(JsonFields.object(ProduceQuestion.of(message.body())))),
-            serve(Addresses.API_TOPICS, answers),
-            serve(Addresses.API_MESSAGES, answers),
-            serve(Addresses.API_DELAYED, answers),
-            serve(Addresses.API_GROUPS, answers),
-            serve(Addresses.API_CLUSTER, answers),
-            serve(Addresses.API_QUOTAS, answers),
-            serveMessages(
-                Addresses.API_SESSIONS,
-                message ->
-                    sessions.answer(
-                        JsonFields.object(message.body()), message.headers().get(Frames.POLL))),
-            sessions.start()));
+    List<Future<?>> served = new ArrayList<>(List.of(sessions.start()));
+    Operations.all().stream()
+        .map(Operation::address)
+        .filter(Objects::nonNull)
+        .distinct()
+        .map(
+            address ->
+                address.equals(ApiAddresses.SESSIONS)
+                    ? serve(address, sessions::answer)
+                    : serve(address, (question, poll) -> answers.answer(address, question)))
+        .forEach(served::add);
+    return Future.all(served);
   }
 
   @Override
@@ -234,49 +171,72 @@ public final class GatewayVerticle extends VerticleBase {
     return pool == null ? 0 : pool.size();
   }
 
-  private Future<Void> serve(String address, Function<JsonObject, Future<Object>> api) {
-    return serveMessages(address, message -> api.apply(JsonFields.object(message.body())));
-  }
-
-  private Future<Void> serve(String address, ApiAnswers answers) {
-    return serve(address, question -> answers.answer(address, question));
-  }
-
-  private Future<Void> serveMessages(
-      String address, Function<Message<Object>, Future<Object>> api) {
+  /**
+   * @param api answers a question, with the header {@link Frames#POLL} or null
+   */
+  private Future<Void> serve(String address, BiFunction<JsonObject, String, Future<Object>> api) {
     MessageConsumer<Object> consumer = vertx.eventBus().consumer(address);
     consumers.add(consumer);
     consumer.handler(message -> handle(message, api));
     return consumer.completion();
   }
 
-  private void handle(Message<Object> message, Function<Message<Object>, Future<Object>> api) {
+  private void handle(Message<Object> message, BiFunction<JsonObject, String, Future<Object>> api) {
     if (requests >= REQUESTS_MAX) {
       ApiErrors.fail(
           message,
-          new RefusedException(
-              Refusal.OVERLOADED, REQUESTS_MAX + " requests are under way: try again later"));
+          Refusal.OVERLOADED.error("%s requests are under way: try again later", REQUESTS_MAX));
       return;
     }
     requests = requests + 1;
     Future<Object> answer;
+    boolean changes;
     try {
-      answer = api.apply(message);
+      JsonObject question = question(message);
+      changes = ApiRules.changes(message.address(), question);
+      answer = api.apply(question, message.headers().get(Frames.POLL));
     } catch (RuntimeException e) {
+      changes = false;
       answer = Future.failedFuture(e);
     }
+    boolean published = changes;
     answer.onComplete(
         done -> {
           requests = requests - 1;
           if (done.failed()) {
             ApiErrors.fail(message, done.cause());
           } else {
-            if (ApiRules.changes(message.address(), JsonFields.object(message.body()))) {
+            if (published) {
               vertx.eventBus().publish(Addresses.ADMIN_CHANGES, Buffer.buffer());
             }
             message.reply(inFormOf(message.body(), done.result()));
           }
         });
+  }
+
+  /** The question of a request, which may be JSON or its text. */
+  private static JsonObject question(Message<Object> message) {
+    Object body = message.body();
+    if (message.address().equals(ApiAddresses.PRODUCE)) {
+      body = ProduceQuestion.of(body);
+    }
+    try {
+      if (body instanceof JsonObject json) {
+        return json;
+      }
+      if (body instanceof Buffer text) {
+        return new JsonObject(text);
+      }
+      if (body instanceof String text) {
+        return new JsonObject(text);
+      }
+    } catch (DecodeException e) {
+      String why = String.valueOf(e.getMessage());
+      throw Refusal.INVALID.error("the body is not JSON: %s", why.lines().findFirst().orElse(why));
+    } catch (ClassCastException e) {
+      throw Refusal.INVALID.error("the body is JSON, but not an object");
+    }
+    throw Refusal.INVALID.error("send a JSON object, or its text as a string or buffer");
   }
 
   private static Object inFormOf(Object question, Object answer) {

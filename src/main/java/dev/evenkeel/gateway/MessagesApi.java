@@ -20,7 +20,6 @@ import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.BatchReader;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
 import java.util.Arrays;
 import java.util.Map;
 
@@ -45,7 +44,7 @@ final class MessagesApi {
     if (asked.offset() != null && asked.at() != null) {
       throw Refusal.INVALID.error("give either 'offset' or 'at', not both");
     }
-    byte[] key = asked.key() == null ? null : TextOrBase64.utf8("key", asked.key());
+    byte[] key = asked.key() == null ? null : TextOrBytes.utf8("key", asked.key());
     int index = asked.shard() == null ? -1 : asked.shard();
     return calls
         .topicsWith(asked.topic(), index)
@@ -221,12 +220,5 @@ final class MessagesApi {
         unreadable,
         log == null ? null : log.groupName(),
         log == null ? null : (Long) log.index());
-  }
-
-  /** Adds the place of a message in the log; nothing if it is not known. */
-  static void put(JsonObject json, LogPosition log) {
-    if (log != null) {
-      json.put("logGroup", log.groupName()).put("logIndex", log.index());
-    }
   }
 }

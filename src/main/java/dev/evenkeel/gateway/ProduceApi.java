@@ -1,15 +1,21 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.api.NewMessage;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.Position;
+import dev.evenkeel.api.Produce;
+import dev.evenkeel.api.Produce.Produced;
+import dev.evenkeel.api.SendResult;
 import dev.evenkeel.client.Acks;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.LogPosition;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -17,28 +23,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
-/** Answers {@code evenkeel.api.produce}: sends messages. */
+/** Sends messages. */
 final class ProduceApi {
   /** Most messages of one request. */
   static final int MESSAGES_MAX = 1_000;
-
-  private static final List<String> MESSAGE_FIELDS =
-      List.of(
-          "key",
-          "keyBase64",
-          "payload",
-          "payloadBase64",
-          "headers",
-          "timestamp",
-          "deliverAfterMs",
-          "deliverAt");
-  private static final List<String> FIELDS;
-
-  static {
-    List<String> all = new ArrayList<>(List.of("topic", "acks", "messages"));
-    all.addAll(MESSAGE_FIELDS);
-    FIELDS = List.copyOf(all);
-  }
 
   private final ProducerPool producers;
   private final LongSupplier clock;
@@ -56,130 +44,117 @@ final class ProduceApi {
     this.clock = clock;
   }
 
-  Future<Object> answer(JsonObject request) {
-    JsonFields.onlyFields(request, FIELDS);
-    String topic = Names.check("topic", JsonFields.neededText(request, "topic"));
-    Acks acks = acks(request);
+  void serve(ApiAnswers answers) {
+    answers.on(Operations.PRODUCE, this::produce);
+  }
+
+  private Future<Produced> produce(Produce asked) {
+    String topic = Names.check("topic", asked.topic());
+    Acks acks = Acks.of(asked.acks());
     long now = clock.getAsLong();
-    JsonArray many = JsonFields.arrayField(request, "messages");
+    List<NewMessage> many = asked.messages();
     if (many == null) {
-      return send(topic, acks, message(request, now), due(request, dueClock.getAsLong()), now)
-          .map(json -> json);
+      if (asked.message() == null) {
+        throw Refusal.INVALID.error("the field 'payload' (or 'payloadBase64') is missing");
+      }
+      Message message = message(asked.message(), now);
+      return send(topic, acks, message, due(asked.message(), dueClock.getAsLong()), now)
+          .map(position -> new Produced(position, null));
     }
     if (many.size() > MESSAGES_MAX) {
-      throw JsonFields.invalid(
-          many.size() + " messages in one request: at most " + MESSAGES_MAX + " are allowed");
+      throw Refusal.INVALID.error(
+          "%s messages in one request: at most %s are allowed", many.size(), MESSAGES_MAX);
     }
-    return sendAll(topic, acks, many, now);
+    return sendAll(topic, acks, many, now).map(results -> new Produced(null, results));
   }
 
   /** Checks all messages before it sends any. Then each one succeeds or fails by itself. */
-  private Future<Object> sendAll(String topic, Acks acks, JsonArray many, long now) {
+  private Future<List<SendResult>> sendAll(
+      String topic, Acks acks, List<NewMessage> many, long now) {
     long dueNow = dueClock.getAsLong();
-    List<Message> messages = new ArrayList<>(many.size());
-    List<Instant> dues = new ArrayList<>(many.size());
-    for (int i = 0; i < many.size(); i++) {
-      if (!(many.getValue(i) instanceof JsonObject each)) {
-        throw JsonFields.invalid("messages[" + i + "] is not an object");
-      }
-      JsonFields.onlyFields(each, MESSAGE_FIELDS);
-      messages.add(message(each, now));
-      dues.add(due(each, dueNow));
-    }
-    List<Future<JsonObject>> sent = new ArrayList<>(messages.size());
+    List<Message> messages = many.stream().map(each -> message(each, now)).toList();
+    List<Instant> dues = new ArrayList<>();
+    many.forEach(each -> dues.add(due(each, dueNow)));
+    List<Future<SendResult>> sent = new ArrayList<>(messages.size());
     for (int i = 0; i < messages.size(); i++) {
       sent.add(
           send(topic, acks, messages.get(i), dues.get(i), now)
-              .otherwise(failure -> ApiErrors.json(failure)));
+              .map(position -> new SendResult(position, null, null))
+              .otherwise(ApiErrors::result));
     }
-    return Future.join(sent)
-        .map(
-            done -> {
-              JsonArray results = new JsonArray();
-              sent.forEach(each -> results.add(each.result()));
-              return new JsonObject().put("results", results);
-            });
-  }
-
-  private static Acks acks(JsonObject request) {
-    String text = JsonFields.text(request, "acks");
-    return text == null ? Acks.MAJORITY : Acks.of(text);
+    return Future.join(sent).map(done -> sent.stream().map(Future::result).toList());
   }
 
   /**
    * A message that is in the log but not on every replica is no failure; the answer names the
    * missing nodes.
    */
-  private Future<JsonObject> send(String topic, Acks acks, Message message, Instant due, long now) {
+  private Future<Position> send(String topic, Acks acks, Message message, Instant due, long now) {
     return producers
         .send(topic, acks, message, due, now)
-        .map(position -> json(position, acks, due))
+        .map(position -> position(position, acks, due, List.of()))
         .recover(
             failure ->
                 failure instanceof RefusedException.ReplicasMissing missing
                     ? Future.succeededFuture(
-                        json(
-                                new Producer.Position(
-                                    missing.shard(), missing.offset(), missing.delayedId()),
-                                acks,
-                                due)
-                            .put("missing", new JsonArray(missing.nodes())))
+                        position(
+                            new Producer.Position(
+                                missing.shard(), missing.offset(), missing.delayedId()),
+                            acks,
+                            due,
+                            missing.nodes()))
                     : failure instanceof RefusedException refused
                         ? majority.explain(refused, null).compose(Future::failedFuture)
                         : Future.failedFuture(failure));
   }
 
   /** A delayed message has no offset yet. */
-  private static JsonObject json(Producer.Position position, Acks acks, Instant due) {
-    JsonObject json = new JsonObject().put("shard", position.shard());
-    if (due != null && position.offset() < 0) {
-      json.putNull("offset").put("deliverAt", due.toEpochMilli());
-      if (position.isDelayed()) {
-        json.put("delayedId", position.delayedId());
-      }
-    } else {
-      json.put("offset", acks == Acks.NONE ? null : position.offset());
-    }
-    MessagesApi.put(json, position.logPosition());
-    return json;
+  private static Position position(
+      Producer.Position position, Acks acks, Instant due, List<String> missing) {
+    boolean delayed = due != null && position.offset() < 0;
+    LogPosition log = position.logPosition();
+    return new Position(
+        position.shard(),
+        delayed || acks == Acks.NONE ? null : (Long) position.offset(),
+        delayed ? (Long) due.toEpochMilli() : null,
+        delayed && position.isDelayed() ? position.delayedId() : null,
+        log == null ? null : log.groupName(),
+        log == null ? null : (Long) log.index(),
+        missing);
   }
 
   /** When to deliver the message; null: at once. */
-  static Instant due(JsonObject json, long nowMillis) {
-    boolean after = json.getValue("deliverAfterMs") != null;
-    boolean at = json.getValue("deliverAt") != null;
-    if (after && at) {
-      throw JsonFields.invalid("give either deliverAfterMs or deliverAt, not both");
+  private static Instant due(NewMessage message, long nowMillis) {
+    if (message.deliverAfterMs() != null && message.deliverAt() != null) {
+      throw Refusal.INVALID.error("give either deliverAfterMs or deliverAt, not both");
     }
-    if (after) {
-      long millis = JsonFields.number(json, "deliverAfterMs", 0, 0, Limits.DELAY_MILLIS_MAX);
-      return Instant.ofEpochMilli(nowMillis + millis);
+    if (message.deliverAfterMs() != null) {
+      return Instant.ofEpochMilli(nowMillis + message.deliverAfterMs());
     }
-    return at
-        ? Instant.ofEpochMilli(
-            StartAt.checkedMillis(
-                JsonFields.number(json, "deliverAt", 0, 0, nowMillis + Limits.DELAY_MILLIS_MAX)))
-        : null;
+    if (message.deliverAt() == null) {
+      return null;
+    }
+    long latest = nowMillis + Limits.DELAY_MILLIS_MAX;
+    if (message.deliverAt() > latest) {
+      throw Refusal.INVALID.error(
+          "the field 'deliverAt' is %s: it must be a whole number from 0 to %s",
+          message.deliverAt(), latest);
+    }
+    return Instant.ofEpochMilli(StartAt.checkedMillis(message.deliverAt()));
   }
 
-  static Message message(JsonObject json, long nowMillis) {
-    byte[] payload = TextOrBase64.get(json, "payload");
-    if (payload == null) {
-      throw JsonFields.invalid("the field 'payload' (or 'payloadBase64') is missing");
-    }
+  private static Message message(NewMessage of, long nowMillis) {
     Map<String, byte[]> headers = new LinkedHashMap<>();
-    JsonObject given = JsonFields.objectField(json, "headers");
-    if (given != null) {
-      for (String name : given.fieldNames()) {
-        headers.put(name, TextOrBase64.bytes("headers." + name, given.getValue(name)));
-      }
+    if (of.headers() != null) {
+      of.headers()
+          .forEach((name, value) -> headers.put(name, value.checkedBytes("headers." + name)));
     }
     Message message =
         new Message(
-            TextOrBase64.get(json, "key"),
+            of.key() == null ? null : of.key().checkedBytes("key"),
             headers,
-            JsonFields.number(json, "timestamp", nowMillis, 0, Long.MAX_VALUE / 2),
-            payload);
+            of.timestamp() == null ? nowMillis : of.timestamp(),
+            of.payload().checkedBytes("payload"));
     message.checkLimits();
     return message;
   }

@@ -1,7 +1,7 @@
 package dev.evenkeel.gateway;
 
 import dev.evenkeel.api.AskReady;
-import dev.evenkeel.api.AskReady.Ready;
+import dev.evenkeel.api.AskReady.IsReady;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -31,7 +31,7 @@ final class ReadyApi {
   }
 
   /** Refuses with UNAVAILABLE and the reason. It makes one attempt only, to answer soon. */
-  Future<Ready> answer(AskReady question) {
+  Future<IsReady> answer(AskReady question) {
     return calls
         .view()
         .compose(this::ask)
@@ -39,7 +39,7 @@ final class ReadyApi {
             asked -> {
               long now = TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
               return seen(asked.succeeded(), now)
-                  ? Future.succeededFuture(new Ready(true))
+                  ? Future.succeededFuture(new IsReady(true))
                   : Future.failedFuture(asked.cause());
             });
   }

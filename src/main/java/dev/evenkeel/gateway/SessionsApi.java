@@ -2,6 +2,7 @@ package dev.evenkeel.gateway;
 
 import dev.evenkeel.api.AbandonPoll;
 import dev.evenkeel.api.AbandonPoll.AbandonedPoll;
+import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.CloseSession.ClosedSession;
 import dev.evenkeel.api.ExtendSession.ExtendedSession;
 import dev.evenkeel.api.GiveResults;
@@ -160,7 +161,7 @@ final class SessionsApi {
                   session(asked.in())
                       .close()
                       .map(closed -> new ClosedSession(asked.in().session())))
-          .answer(Addresses.API_SESSIONS, request);
+          .answer(ApiAddresses.SESSIONS, request);
     } catch (RefusedException e) {
       return Future.failedFuture(e);
     }
@@ -178,7 +179,7 @@ final class SessionsApi {
   private Future<AbandonedPoll> abandon(AbandonPoll asked, String poll) {
     PolledConsumer session = session(asked.in());
     if (poll == null) {
-      throw JsonFields.invalid("the header '" + Frames.POLL + "' must name a request");
+      throw Refusal.INVALID.error("the header '%s' must name a request", Frames.POLL);
     }
     session.abandon(poll);
     return Future.succeededFuture(new AbandonedPoll(asked.in().session()));
@@ -233,7 +234,7 @@ final class SessionsApi {
 
   private static ConsumerOptions options(OpenSession asked) {
     if (asked.mode().equals("broadcast")) {
-      throw JsonFields.invalid(
+      throw Refusal.INVALID.error(
           "mode broadcast keeps its offsets in a directory of the consumer: a session has none");
     }
     JsonObject options = RecordJson.of(OpenSession.class).write(asked);
@@ -267,7 +268,7 @@ final class SessionsApi {
   private Future<RefusedResults> results(GiveResults asked) {
     PolledConsumer session = session(asked.in());
     if (asked.done() == null && asked.failed() == null) {
-      throw JsonFields.invalid("give 'done' or 'failed', or both");
+      throw Refusal.INVALID.error("give 'done' or 'failed', or both");
     }
     List<Refused> refused = new ArrayList<>();
     for (Place each : orNone(asked.done())) {

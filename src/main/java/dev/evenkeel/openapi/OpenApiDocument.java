@@ -1,7 +1,12 @@
 package dev.evenkeel.openapi;
 
+import dev.evenkeel.api.ErrorView;
+import dev.evenkeel.api.LiveChange;
+import dev.evenkeel.api.LiveSnapshot;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.Position;
+import dev.evenkeel.api.SendResult;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -10,38 +15,45 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * Makes the OpenAPI document of {@link Operations}. The build runs it; the classes of this package
  * are in no jar.
  */
 public final class OpenApiDocument {
-  private static final String JSON = "application/json";
+  static final String JSON = "application/json";
 
-  private final JsonObject document;
+  /** Schemas that only bodies of {@link #special} operations name. */
+  private static final List<Class<? extends Record>> OTHERS =
+      List.of(
+          ErrorView.class, LiveChange.class, LiveSnapshot.class, Position.class, SendResult.class);
+
+  private final JsonObject special;
   private final Schemas schemas = new Schemas();
 
   /**
-   * @param rest a document with everything that is not of an operation
+   * @param special what is merged into the operations with these ids, as their bodies are not JSON,
+   *     or have several forms; null removes something
    */
-  OpenApiDocument(JsonObject rest) {
-    document = rest;
+  OpenApiDocument(JsonObject special) {
+    this.special = special;
   }
 
   /**
    * Writes the document.
    *
-   * @param args the file with the rest of the document, and the file to write
+   * @param args the file with what is special, and the file to write
    */
   public static void main(String[] args) throws IOException {
     Path to = Path.of(args[1]);
     Files.createDirectories(to.getParent());
-    JsonObject rest = new JsonObject(Files.readString(Path.of(args[0])));
-    Files.writeString(to, new OpenApiDocument(rest).make().encodePrettily());
+    JsonObject special = new JsonObject(Files.readString(Path.of(args[0])));
+    Files.writeString(to, new OpenApiDocument(special).make().encodePrettily());
   }
 
   JsonObject make() {
-    JsonObject paths = document.getJsonObject("paths");
+    JsonObject paths = new JsonObject();
     for (Operation<?, ?> each : Operations.all()) {
       if (each.method() == null) {
         continue;
@@ -49,13 +61,50 @@ public final class OpenApiDocument {
       if (!paths.containsKey(each.path())) {
         paths.put(each.path(), new JsonObject());
       }
+      JsonObject operation = operation(each);
+      merge(operation, special.getJsonObject(operation.getString("operationId")));
       paths
           .getJsonObject(each.path())
-          .put(each.method().name().toLowerCase(Locale.ROOT), operation(each));
+          .put(each.method().name().toLowerCase(Locale.ROOT), operation);
     }
-    JsonObject all = document.getJsonObject("components").getJsonObject("schemas");
-    schemas.named().forEach(all::put);
+    OTHERS.forEach(schemas::refer);
+    JsonObject named = new JsonObject();
+    schemas.named().forEach(named::put);
+    named
+        .getJsonObject(Schemas.name(ErrorView.class))
+        .getJsonObject("properties")
+        .getJsonObject("error")
+        .put("x-extensible-enum", new JsonArray(List.copyOf(ErrorResponse.words())));
+    JsonObject components =
+        new JsonObject()
+            .put("securitySchemes", Frame.securitySchemes())
+            .put("responses", ErrorResponse.all(schemas.refer(ErrorView.class)))
+            .put("schemas", named);
+    JsonObject document = Frame.document().put("paths", paths).put("components", components);
+    removeUnused(document, named);
     return document;
+  }
+
+  private static void removeUnused(JsonObject document, JsonObject schemas) {
+    String text = document.encode();
+    schemas.fieldNames().removeIf(each -> !text.contains("\"" + Schemas.reference(each) + "\""));
+  }
+
+  /** Merges a patch as RFC 7396 says. */
+  private static void merge(JsonObject into, JsonObject patch) {
+    if (patch == null) {
+      return;
+    }
+    for (Map.Entry<String, Object> each : patch) {
+      if (each.getValue() == null) {
+        into.remove(each.getKey());
+      } else if (each.getValue() instanceof JsonObject inner
+          && into.getValue(each.getKey()) instanceof JsonObject outer) {
+        merge(outer, inner);
+      } else {
+        into.put(each.getKey(), each.getValue());
+      }
+    }
   }
 
   private JsonObject operation(Operation<?, ?> of) {
@@ -64,11 +113,14 @@ public final class OpenApiDocument {
     String description = (Docs.rest(text) + " " + needs(of)).strip();
     JsonObject json =
         new JsonObject()
-            .put("tags", new JsonArray().add(of.tag()))
+            .put("tags", new JsonArray().add(of.heading().word()))
             .put("operationId", decapitalised(question.getSimpleName()))
             .put("summary", Docs.first(text));
     if (!description.isEmpty()) {
       json.put("description", description);
+    }
+    if (of.isOpen()) {
+      json.put("security", new JsonArray());
     }
     JsonObject schema = schemas.ofQuestion(question);
     JsonObject properties = schema.getJsonObject("properties", new JsonObject());
@@ -95,7 +147,7 @@ public final class OpenApiDocument {
   }
 
   private static String needs(Operation<?, ?> of) {
-    String needed = of.needed();
+    String needed = of.isOpen() ? "no user" : of.needed();
     return needed == null ? "" : "Needs " + needed + ".";
   }
 
@@ -157,7 +209,7 @@ public final class OpenApiDocument {
       done.put("content", content(JSON, answer(of), example(of)));
     }
     JsonObject responses = new JsonObject().put(String.valueOf(of.status()), done);
-    Errors.of(of).forEach(responses::put);
+    ErrorResponse.of(of).forEach(responses::put);
     return responses;
   }
 

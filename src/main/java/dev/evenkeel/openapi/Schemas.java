@@ -190,7 +190,11 @@ final class Schemas {
   }
 
   static JsonObject refer(String name) {
-    return new JsonObject().put("$ref", "#/components/schemas/" + name);
+    return new JsonObject().put("$ref", reference(name));
+  }
+
+  static String reference(String name) {
+    return "#/components/schemas/" + name;
   }
 
   /** Names a schema. */
@@ -223,6 +227,10 @@ final class Schemas {
           .putObject("base64")
           .put("type", "string");
       return new CustomDefinition(node, true);
+    }
+    if (plain == JsonObject.class) {
+      return new CustomDefinition(
+          context.getGeneratorConfig().createObjectNode().put("type", "object"), true);
     }
     if (!plain.isRecord() || plain == root) {
       return null;

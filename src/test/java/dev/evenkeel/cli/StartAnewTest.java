@@ -8,7 +8,7 @@ import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.core.MemberLeftException;
 import com.hazelcast.core.OperationTimeoutException;
 import dev.evenkeel.TestPorts;
-import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.protocol.NodePorts;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxException;
@@ -91,7 +91,7 @@ class StartAnewTest {
     return run.ready()
         .get(60, TimeUnit.SECONDS)
         .eventBus()
-        .request(Addresses.API_TOPICS, question)
+        .request(ApiAddresses.TOPICS, question)
         .toCompletionStage()
         .toCompletableFuture()
         .get(30, TimeUnit.SECONDS)

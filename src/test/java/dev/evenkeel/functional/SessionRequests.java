@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.AskReady;
 import dev.evenkeel.api.Browse;
 import dev.evenkeel.api.CancelDelayedMessage;
@@ -251,10 +252,10 @@ record SessionRequests(String topic, int topicId, String group, List<String> nod
             .put("headers", new JsonObject().put("h", "v"))
             .put("timestamp", 1)
             .put("acks", "all");
-    add(all, Addresses.API_PRODUCE, message);
+    add(all, ApiAddresses.PRODUCE, message);
     JsonObject each = new JsonObject().put("payloadBase64", "AAE=").put("deliverAfterMs", 10);
     JsonArray many = new JsonArray().add(each).add(new JsonObject().put("payload", "p"));
-    add(all, Addresses.API_PRODUCE, new JsonObject().put("topic", topic).put("messages", many));
+    add(all, ApiAddresses.PRODUCE, new JsonObject().put("topic", topic).put("messages", many));
     add(all, Operations.BROWSE, new Browse(topic, 0, 0L, null, null, 3, null));
     add(all, Operations.LIST_DELAYED_MESSAGES, new ListDelayedMessages(topic, "k", 100, "0-1-2-3"));
     add(all, Operations.GET_DELAYED_MESSAGE, new GetDelayedMessage(topic, "0-1-2-3"));
@@ -267,38 +268,38 @@ record SessionRequests(String topic, int topicId, String group, List<String> nod
     add(all, Operations.ASK_READY, new AskReady());
     JsonObject asked = new JsonObject().put("group", group);
     for (String action : List.of("list", "get", "rebalances", "dead-letters", "retries")) {
-      add(all, Addresses.API_GROUPS, asked.copy().put("action", action).put("limit", 3));
+      add(all, ApiAddresses.GROUPS, asked.copy().put("action", action).put("limit", 3));
     }
     String letter = topic + "/0/0";
     add(
         all,
-        Addresses.API_GROUPS,
+        ApiAddresses.GROUPS,
         asked.copy().put("action", "dead-letter").put("deadLetter", letter));
     for (String action : List.of("replay", "drop")) {
       add(
           all,
-          Addresses.API_GROUPS,
+          ApiAddresses.GROUPS,
           asked.copy().put("action", action).put("deadLetters", new JsonArray().add(letter)));
     }
     add(
         all,
-        Addresses.API_GROUPS,
+        ApiAddresses.GROUPS,
         asked.copy().put("action", "reset").put("to", "earliest").put("dryRun", true));
     for (String action : List.of("pause", "resume")) {
-      add(all, Addresses.API_GROUPS, asked.copy().put("action", action).put("topic", topic));
+      add(all, ApiAddresses.GROUPS, asked.copy().put("action", action).put("topic", topic));
     }
-    add(all, Addresses.API_GROUPS, asked.copy().put("action", "delete").put("topic", topic));
+    add(all, ApiAddresses.GROUPS, asked.copy().put("action", "delete").put("topic", topic));
     for (String action : List.of("list", "clear")) {
       JsonObject quota = new JsonObject().put("action", action);
       if (action.equals("clear")) {
         quota.put("kind", "topic").put("name", topic);
       }
-      add(all, Addresses.API_QUOTAS, quota);
+      add(all, ApiAddresses.QUOTAS, quota);
     }
     for (String action : List.of("status", "replacement", "replace")) {
       add(
           all,
-          Addresses.API_CLUSTER,
+          ApiAddresses.CLUSTER,
           new JsonObject().put("action", action).put("node", nodes.get(0)));
     }
   }

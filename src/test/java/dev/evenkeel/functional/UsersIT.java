@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.TestCertificates;
+import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
@@ -556,7 +557,7 @@ class UsersIT {
 
   private static Refusal ask(Link link, JsonObject question) throws Exception {
     try {
-      link.request(Addresses.API_PRODUCE, question.toBuffer(), 10_000)
+      link.request(ApiAddresses.PRODUCE, question.toBuffer(), 10_000)
           .toCompletionStage()
           .toCompletableFuture()
           .get(60, TimeUnit.SECONDS);

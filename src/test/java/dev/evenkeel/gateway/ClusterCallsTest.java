@@ -2,6 +2,7 @@ package dev.evenkeel.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.DescribeDeadLetter;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
@@ -126,7 +127,7 @@ class ClusterCallsTest {
     for (int i = 0; i < nodes.size(); i++) {
       Object shown =
           answers
-              .answer(Addresses.API_TOPICS, new JsonObject().put("action", "get").put("name", "t"))
+              .answer(ApiAddresses.TOPICS, new JsonObject().put("action", "get").put("name", "t"))
               .toCompletionStage()
               .toCompletableFuture()
               .get(20, TimeUnit.SECONDS);

@@ -4,7 +4,6 @@ import dev.evenkeel.api.Need;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.Permission.Kind;
-import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -34,10 +33,6 @@ public final class ApiRules {
     Operation<?, ?> operation = operation(address, question);
     if (operation != null) {
       operation.needs(question).forEach(principal::require);
-      return;
-    }
-    if (address.equals(Addresses.API_PRODUCE)) {
-      principal.require(Kind.PRODUCE, text(question, "topic"));
       return;
     }
     principal.require(Kind.ADMIN, NO_NAME);
@@ -89,7 +84,7 @@ public final class ApiRules {
             operation == null
                 ? address.substring(address.lastIndexOf('.') + 1)
                 : operation.toString());
-    List<String> shown = operation == null ? SHOWN : operation.fields();
+    List<String> shown = operation == null ? SHOWN : operation.fieldsShown();
     for (String key : shown) {
       Object value = question.getValue(key);
       if (value != null) {
@@ -102,9 +97,5 @@ public final class ApiRules {
 
   private static String shortened(String text) {
     return text.length() <= 100 ? text : text.substring(0, 100) + "…";
-  }
-
-  private static String text(JsonObject question, String field) {
-    return question.getValue(field) instanceof String text ? text : NO_NAME;
   }
 }

@@ -1,6 +1,6 @@
 package dev.evenkeel.gateway.access;
 
-import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.Op;
@@ -74,7 +74,7 @@ public final class PrincipalQuota {
     public void failed(Throwable failure) {
       RefusedException refused =
           failure instanceof ReplyException reply
-              ? VertxLink.refusal(Addresses.API_PRODUCE, reply)
+              ? VertxLink.refusal(ApiAddresses.PRODUCE, reply)
               : RefusedException.of(failure);
       if (come.succeeded() && hadNoEffect(refused.refusal())) {
         quotas.giveBack(key, sender, bytes, messages);
@@ -136,7 +136,7 @@ public final class PrincipalQuota {
     if (quotas == null) {
       return null;
     }
-    if (address.equals(Addresses.API_PRODUCE)) {
+    if (address.equals(ApiAddresses.PRODUCE)) {
       return turn(quotas, principal, SessionRules.question(address, request));
     }
     if (!address.endsWith(DATA) || Frames.op(request) != Op.APPEND) {
@@ -153,7 +153,7 @@ public final class PrincipalQuota {
     return new Turn(quotas, principal, producer, bytes, messages, null);
   }
 
-  /** The same for a question to {@link Addresses#API_PRODUCE}. */
+  /** The same for a question to {@link ApiAddresses#PRODUCE}. */
   public static Turn turn(Vertx vertx, Principal principal, JsonObject question) {
     LocalQuotas quotas = quotasOf(vertx, principal);
     return quotas == null ? null : turn(quotas, principal, question);

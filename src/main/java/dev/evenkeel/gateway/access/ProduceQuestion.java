@@ -1,6 +1,5 @@
 package dev.evenkeel.gateway.access;
 
-import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.DecodeException;
@@ -9,8 +8,8 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 
 /**
- * The form in which everything reads a question to {@link Addresses#API_PRODUCE}. Many messages
- * come as {@code {"topic":T,"messages":[..]}}, or as an array of messages that name their topic.
+ * The form in which everything reads a question to {@link ApiAddresses#PRODUCE}. Many messages come
+ * as {@code {"topic":T,"messages":[..]}}, or as an array of messages that name their topic.
  */
 public final class ProduceQuestion {
   private ProduceQuestion() {}

@@ -1,7 +1,7 @@
 package dev.evenkeel.gateway.access;
 
+import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.Permission.Kind;
-import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FetchManyRequest;
 import dev.evenkeel.bus.FetchRequest;
@@ -306,7 +306,7 @@ public final class SessionRules {
 
   /** A question to an {@code evenkeel.api} address. */
   static JsonObject question(String address, Buffer request) {
-    return address.equals(Addresses.API_PRODUCE)
+    return address.equals(ApiAddresses.PRODUCE)
             && ProduceQuestion.of(request) instanceof JsonObject many
         ? many
         : json(request);

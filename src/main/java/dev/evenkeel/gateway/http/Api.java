@@ -1,7 +1,7 @@
 package dev.evenkeel.gateway.http;
 
+import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.Operation;
-import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.gateway.access.ApiRules;
 import dev.evenkeel.gateway.access.Principal;
@@ -59,7 +59,7 @@ final class Api {
       return Future.failedFuture(e);
     }
     PrincipalQuota.Turn turn =
-        address.equals(Addresses.API_PRODUCE)
+        address.equals(ApiAddresses.PRODUCE)
             ? PrincipalQuota.turn(vertx, principal, question)
             : null;
     return (turn == null

@@ -1,6 +1,11 @@
 package dev.evenkeel.gateway.http;
 
-import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.api.ApiAddresses;
+import dev.evenkeel.api.Operation;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.Permission;
+import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.api.UserView;
 import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.gateway.access.ApiRules;
 import dev.evenkeel.gateway.access.Principal;
@@ -9,11 +14,12 @@ import io.vertx.core.http.Cookie;
 import io.vertx.core.http.CookieSameSite;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import javax.net.ssl.SSLSession;
 
 /**
@@ -25,13 +31,19 @@ import javax.net.ssl.SSLSession;
  * other pages cannot use, {@code DELETE} removes it, and {@code GET} says who is asking.
  */
 final class Callers {
-  private static final String SESSION = "/api/session";
   private static final String COOKIE = "evenkeel-token";
   private static final String BEARER = "bearer ";
   private static final String CALLER = "evenkeel.caller";
   private static final String VIA = "http";
-  private static final Pattern OPEN =
-      Pattern.compile("/|/(assets|health)/[\\w./-]*|/openapi\\.json|/api/session");
+  private static final Pattern PAGE = Pattern.compile("/|/assets/[\\w./-]*");
+
+  /** The paths at which some operation needs no user. */
+  private static final Set<String> OPEN =
+      Operations.all().stream()
+          .filter(Operation::isOpen)
+          .map(Operation::path)
+          .collect(Collectors.toUnmodifiableSet());
+
   private static final int BODY_BYTES_MAX = 4 << 10;
 
   private final Access access;
@@ -45,14 +57,16 @@ final class Callers {
   /** Comes before all other routes. */
   void mount(Router router) {
     router.route().handler(this::identify);
-    router.get(SESSION).handler(this::who);
-    router.post(SESSION).handler(bodies.upTo(BODY_BYTES_MAX)).handler(this::enter);
-    router.delete(SESSION).handler(Callers::leave);
+    JsonRoutes.route(router, Operations.WHO_AM_I).handler(this::who);
+    JsonRoutes.route(router, Operations.LOG_IN)
+        .handler(bodies.upTo(BODY_BYTES_MAX))
+        .handler(this::enter);
+    JsonRoutes.route(router, Operations.LOG_OUT).handler(Callers::leave);
   }
 
   /** Only paths in the form in which the routes have them, so that none leads elsewhere. */
   private static boolean isOpen(String path) {
-    return OPEN.matcher(path).matches() && !path.contains("..");
+    return OPEN.contains(path) || PAGE.matcher(path).matches() && !path.contains("..");
   }
 
   private void identify(RoutingContext context) {
@@ -170,7 +184,7 @@ final class Callers {
       JsonObject question,
       Throwable failure) {
     boolean sent =
-        address.equals(Addresses.API_PRODUCE)
+        address.equals(ApiAddresses.PRODUCE)
             && context.request().getHeader(HttpHeaders.ORIGIN) != null;
     if (sent || ApiRules.changes(address, question)) {
       access
@@ -196,19 +210,17 @@ final class Callers {
   }
 
   private static JsonObject json(Principal principal) {
-    JsonArray may = new JsonArray();
-    principal.may().forEach(each -> may.add(each.toString()));
-    return new JsonObject().put("user", principal.name()).put("may", may);
+    return RecordJson.json(
+        new UserView(
+            principal.name(), principal.may().stream().map(Permission::toString).toList()));
   }
 
   private void enter(RoutingContext context) {
     Requests.readQuery(context, new JsonObject());
-    if (!(Requests.object(context).getValue("token") instanceof String token)) {
-      throw ApiFailure.invalid("the field 'token' must be a string");
-    }
+    String token = Operations.LOG_IN.question(Requests.object(context)).token().strip();
     Principal principal;
     try {
-      principal = access.caller(token.strip(), null).principal();
+      principal = access.caller(token, null).principal();
     } catch (RefusedException e) {
       denied(context, null, "log in", e);
       throw e;
@@ -216,14 +228,14 @@ final class Callers {
     // Without users any text is a token, and not every text is a cookie.
     if (access.hasUsers()) {
       // No Max-Age: the browser forgets it when it is closed.
-      context.response().addCookie(cookie(context, token.strip()));
+      context.response().addCookie(cookie(context, token));
     }
     Api.send(context, 200, json(principal));
   }
 
   private static void leave(RoutingContext context) {
     context.response().addCookie(cookie(context, "").setMaxAge(0));
-    Api.send(context, 200, new JsonObject().putNull("user"));
+    Api.send(context, 200, RecordJson.json(new UserView(null, null)));
   }
 
   private static Cookie cookie(RoutingContext context, String value) {

@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.http;
 
+import dev.evenkeel.api.Operations;
 import dev.evenkeel.gateway.live.LiveHub;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.http.HttpServerRequest;
@@ -19,7 +20,7 @@ final class LiveRoutes {
   }
 
   void mount(Router router) {
-    router.get("/ws/live").handler(this::watch);
+    JsonRoutes.route(router, Operations.WATCH).handler(this::watch);
   }
 
   private void watch(RoutingContext context) {

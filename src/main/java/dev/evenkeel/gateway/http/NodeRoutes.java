@@ -1,7 +1,9 @@
 package dev.evenkeel.gateway.http;
 
 import dev.evenkeel.api.AskReady;
+import dev.evenkeel.api.HealthView;
 import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.Readiness;
 import dev.evenkeel.bus.meters.Meters;
@@ -35,14 +37,15 @@ final class NodeRoutes {
   }
 
   void mount(Router router) {
-    router.get("/health/live").handler(this::live);
-    router.get("/health/ready").handler(this::ready);
-    router.get("/metrics").handler(this::metrics);
-    router.get("/openapi.json").handler(context -> Api.send(context, 200, OPEN_API));
+    JsonRoutes.route(router, Operations.LIVE).handler(this::live);
+    JsonRoutes.route(router, Operations.READY).handler(this::ready);
+    JsonRoutes.route(router, Operations.METRICS).handler(this::metrics);
+    JsonRoutes.route(router, Operations.OPENAPI)
+        .handler(context -> Api.send(context, 200, OPEN_API));
   }
 
   private void live(RoutingContext context) {
-    Api.send(context, 200, new JsonObject().put("status", "UP").put("node", node));
+    health(context, 200, HealthView.Status.UP, null);
   }
 
   /**
@@ -56,7 +59,7 @@ final class NodeRoutes {
       down(context, obstacle);
       return;
     }
-    api.ask(Operations.ASK_READY.address(), Operations.ASK_READY.ask(new AskReady()))
+    api.ask(Operations.ASK_READY, new AskReady())
         .onSuccess(
             ready -> {
               if (readiness == null || readiness.serving()) {
@@ -69,10 +72,11 @@ final class NodeRoutes {
   }
 
   private void down(RoutingContext context, String reason) {
-    Api.send(
-        context,
-        503,
-        new JsonObject().put("status", "DOWN").put("node", node).put("reason", reason));
+    health(context, 503, HealthView.Status.DOWN, reason);
+  }
+
+  private void health(RoutingContext context, int status, HealthView.Status health, String reason) {
+    Api.send(context, status, RecordJson.json(new HealthView(health, node, reason)));
   }
 
   /** Reads the values, then writes the metrics on a thread for metrics. */

@@ -1,7 +1,7 @@
 package dev.evenkeel.gateway.http;
 
 import dev.evenkeel.api.HttpStatus;
-import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.api.Operations;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -32,8 +32,7 @@ final class ProduceRoute {
   }
 
   void mount(Router router) {
-    router
-        .post("/api/topics/:topic/messages")
+    JsonRoutes.route(router, Operations.PRODUCE)
         .handler(bodies.upTo(MESSAGES_BYTES_MAX))
         .handler(this::produce);
   }
@@ -51,7 +50,7 @@ final class ProduceRoute {
       question.put("acks", query.getString("acks"));
     }
     // Here, too: a remembered answer is not for everybody.
-    callers.check(context, Addresses.API_PRODUCE, question);
+    callers.check(context, Operations.PRODUCE.address(), question);
     String key = context.request().getHeader("idempotency-key");
     Future<IdempotentAnswers.Answer> answer =
         key == null
@@ -95,7 +94,7 @@ final class ProduceRoute {
 
   private Future<IdempotentAnswers.Answer> answer(RoutingContext context, JsonObject question) {
     boolean sentOnly = "none".equalsIgnoreCase(String.valueOf(question.getValue("acks")));
-    return api.ask(context, Addresses.API_PRODUCE, question)
+    return api.ask(context, Operations.PRODUCE.address(), question)
         .map(
             answer ->
                 question.containsKey("messages")

@@ -1,10 +1,10 @@
 package dev.evenkeel.gateway.http;
 
+import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.ExtendSession;
 import dev.evenkeel.api.InSession;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.PollMessages;
-import dev.evenkeel.bus.Addresses;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpHeaders;
@@ -115,7 +115,7 @@ final class SessionEvents {
         vertx.cancelTimer(timer);
       } else {
         JsonObject extend = Operations.EXTEND_SESSION.ask(new ExtendSession(session));
-        api.ask(context, Addresses.API_SESSIONS, extend);
+        api.ask(context, ApiAddresses.SESSIONS, extend);
       }
     }
 

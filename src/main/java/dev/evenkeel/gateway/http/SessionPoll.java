@@ -1,9 +1,9 @@
 package dev.evenkeel.gateway.http;
 
 import dev.evenkeel.api.AbandonPoll;
+import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.PollMessages;
-import dev.evenkeel.bus.Addresses;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.RoutingContext;
@@ -30,7 +30,7 @@ final class SessionPoll {
   /** Asks. Call it once. */
   Future<Object> ask() {
     JsonObject asked = Operations.POLL_MESSAGES.ask(question);
-    return api.ask(context, Addresses.API_SESSIONS, asked, name)
+    return api.ask(context, ApiAddresses.SESSIONS, asked, name)
         // Also an answer that did not come in time, or that the caller must not see.
         .onFailure(failure -> abandon());
   }
@@ -45,7 +45,7 @@ final class SessionPoll {
     if (!over) {
       over = true;
       JsonObject gone = Operations.ABANDON_POLL.ask(new AbandonPoll(question.in()));
-      api.ask(Addresses.API_SESSIONS, gone, name);
+      api.ask(ApiAddresses.SESSIONS, gone, name);
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.session;
 
+import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.gateway.access.Principal;
 import dev.evenkeel.gateway.access.SessionRules;
@@ -16,13 +17,13 @@ final class SessionAddresses {
 
   private static final Set<String> API =
       Set.of(
-          Addresses.API_PRODUCE,
-          Addresses.API_TOPICS,
-          Addresses.API_MESSAGES,
-          Addresses.API_DELAYED,
-          Addresses.API_GROUPS,
-          Addresses.API_CLUSTER,
-          Addresses.API_QUOTAS);
+          ApiAddresses.PRODUCE,
+          ApiAddresses.TOPICS,
+          ApiAddresses.MESSAGES,
+          ApiAddresses.DELAYED,
+          ApiAddresses.GROUPS,
+          ApiAddresses.CLUSTER,
+          ApiAddresses.QUOTAS);
 
   /** The addresses of all listeners: the node listens once for all sessions. */
   static final Set<String> SHARED = Set.of(Addresses.LEADER_CHANGES, Addresses.TOPIC_CHANGES);
@@ -93,8 +94,8 @@ final class SessionAddresses {
   /** Whether questions there are about topics, groups and nodes, and not messages. */
   static boolean ofSettings(String address) {
     return API.contains(address)
-        && !address.equals(Addresses.API_PRODUCE)
-        && !address.equals(Addresses.API_MESSAGES);
+        && !address.equals(ApiAddresses.PRODUCE)
+        && !address.equals(ApiAddresses.MESSAGES);
   }
 
   /** Whether the node that answers is to know who asks. */

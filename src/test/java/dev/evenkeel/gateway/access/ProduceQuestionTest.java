@@ -3,7 +3,7 @@ package dev.evenkeel.gateway.access;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
@@ -24,7 +24,7 @@ class ProduceQuestionTest {
     assertThat(ProduceQuestion.of(Buffer.buffer(MANY))).isEqualTo(QUESTION);
     assertThat(ProduceQuestion.of(new JsonArray(MANY))).isEqualTo(QUESTION);
     assertThat(ProduceQuestion.of(QUESTION)).isSameAs(QUESTION);
-    assertThat(SessionRules.api(Principal.ANYBODY, Addresses.API_PRODUCE, Buffer.buffer(MANY)))
+    assertThat(SessionRules.api(Principal.ANYBODY, ApiAddresses.PRODUCE, Buffer.buffer(MANY)))
         .isEqualTo(QUESTION);
   }
 

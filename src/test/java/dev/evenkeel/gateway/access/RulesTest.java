@@ -3,8 +3,8 @@ package dev.evenkeel.gateway.access;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.Permission;
-import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.KnownIds;
@@ -75,13 +75,13 @@ class RulesTest {
     Principal nobody = user();
     for (String address :
         List.of(
-            Addresses.API_PRODUCE,
-            Addresses.API_MESSAGES,
-            Addresses.API_DELAYED,
-            Addresses.API_TOPICS,
-            Addresses.API_GROUPS,
-            Addresses.API_CLUSTER,
-            Addresses.API_QUOTAS,
+            ApiAddresses.PRODUCE,
+            ApiAddresses.MESSAGES,
+            ApiAddresses.DELAYED,
+            ApiAddresses.TOPICS,
+            ApiAddresses.GROUPS,
+            ApiAddresses.CLUSTER,
+            ApiAddresses.QUOTAS,
             "evenkeel.api.unknown")) {
       for (String action :
           new String[] {
@@ -110,7 +110,7 @@ class RulesTest {
             Refusal.FORBIDDEN, () -> ApiRules.check(nobody, address, question(action, "orders")));
       }
     }
-    for (String address : List.of(Addresses.API_TOPICS, Addresses.API_GROUPS)) {
+    for (String address : List.of(ApiAddresses.TOPICS, ApiAddresses.GROUPS)) {
       JsonObject list = new JsonObject().put("action", "list");
       ApiRules.check(nobody, address, list);
       JsonArray answer =
@@ -125,8 +125,8 @@ class RulesTest {
     JsonObject odd =
         new JsonObject().put("action", "delete").put("name", new JsonArray().add("orders"));
     refused(
-        Refusal.FORBIDDEN, () -> ApiRules.check(user("admin:orders"), Addresses.API_TOPICS, odd));
-    ApiRules.check(user("admin:*"), Addresses.API_TOPICS, odd);
+        Refusal.FORBIDDEN, () -> ApiRules.check(user("admin:orders"), ApiAddresses.TOPICS, odd));
+    ApiRules.check(user("admin:*"), ApiAddresses.TOPICS, odd);
   }
 
   private void send(Principal principal, boolean control, Op op, Bytes body) {
@@ -291,52 +291,52 @@ class RulesTest {
             .put("group", "g")
             .put("topics", new JsonArray().add("orders").add("bills").add(7));
     Principal member = user("group:g", "consume:orders", "consume:bills");
-    refused(Refusal.FORBIDDEN, () -> ApiRules.check(member, Addresses.API_SESSIONS, open));
+    refused(Refusal.FORBIDDEN, () -> ApiRules.check(member, ApiAddresses.SESSIONS, open));
     open.getJsonArray("topics").remove(2);
-    ApiRules.check(member, Addresses.API_SESSIONS, open);
+    ApiRules.check(member, ApiAddresses.SESSIONS, open);
     for (Principal other :
         List.of(user("group:g", "consume:orders"), user("consume:*"), user("admin:*"))) {
-      refused(Refusal.FORBIDDEN, () -> ApiRules.check(other, Addresses.API_SESSIONS, open));
+      refused(Refusal.FORBIDDEN, () -> ApiRules.check(other, ApiAddresses.SESSIONS, open));
     }
-    assertThat(ApiRules.words(Addresses.API_SESSIONS, open.put("user", "shop")))
+    assertThat(ApiRules.words(ApiAddresses.SESSIONS, open.put("user", "shop")))
         .isEqualTo("sessions open group=g topics=[\"orders\",\"bills\"]");
     JsonObject poll = new JsonObject().put("action", "messages").put("group", "g");
-    ApiRules.check(user("group:g"), Addresses.API_SESSIONS, poll);
+    ApiRules.check(user("group:g"), ApiAddresses.SESSIONS, poll);
     refused(
-        Refusal.FORBIDDEN, () -> ApiRules.check(user("consume:*"), Addresses.API_SESSIONS, poll));
+        Refusal.FORBIDDEN, () -> ApiRules.check(user("consume:*"), ApiAddresses.SESSIONS, poll));
     JsonObject answer =
         new JsonObject()
             .put("messages", new JsonArray().add(new JsonObject().put("topic", "orders")));
-    assertThat(ApiRules.visible(member, Addresses.API_SESSIONS, poll, answer)).isSameAs(answer);
+    assertThat(ApiRules.visible(member, ApiAddresses.SESSIONS, poll, answer)).isSameAs(answer);
     refused(
         Refusal.FORBIDDEN,
-        () -> ApiRules.visible(user("group:g"), Addresses.API_SESSIONS, poll, answer));
-    assertThat(ApiRules.changes(Addresses.API_SESSIONS, open)).isFalse();
+        () -> ApiRules.visible(user("group:g"), ApiAddresses.SESSIONS, poll, answer));
+    assertThat(ApiRules.changes(ApiAddresses.SESSIONS, open)).isFalse();
   }
 
   @Test
   void whoChangesNodesAdministersTheClusterAndWhoSeesSomethingSeesThem() {
     JsonObject status = new JsonObject().put("action", "status");
-    ApiRules.check(user("view:orders"), Addresses.API_CLUSTER, status);
-    ApiRules.check(user("admin:orders"), Addresses.API_CLUSTER, status);
+    ApiRules.check(user("view:orders"), ApiAddresses.CLUSTER, status);
+    ApiRules.check(user("admin:orders"), ApiAddresses.CLUSTER, status);
     refused(
-        Refusal.FORBIDDEN, () -> ApiRules.check(user("produce:*"), Addresses.API_CLUSTER, status));
-    assertThat(ApiRules.changes(Addresses.API_CLUSTER, status)).isFalse();
+        Refusal.FORBIDDEN, () -> ApiRules.check(user("produce:*"), ApiAddresses.CLUSTER, status));
+    assertThat(ApiRules.changes(ApiAddresses.CLUSTER, status)).isFalse();
     for (String action : List.of("admit", "drain", "undrain", "remove", "replace")) {
       JsonObject question = new JsonObject().put("action", action).put("node", "n2");
-      ApiRules.check(user("admin:*"), Addresses.API_CLUSTER, question);
+      ApiRules.check(user("admin:*"), ApiAddresses.CLUSTER, question);
       refused(
           Refusal.FORBIDDEN,
-          () -> ApiRules.check(user("admin:orders", "view:*"), Addresses.API_CLUSTER, question));
-      assertThat(ApiRules.changes(Addresses.API_CLUSTER, question)).as("is audited").isTrue();
-      assertThat(ApiRules.words(Addresses.API_CLUSTER, question))
+          () -> ApiRules.check(user("admin:orders", "view:*"), ApiAddresses.CLUSTER, question));
+      assertThat(ApiRules.changes(ApiAddresses.CLUSTER, question)).as("is audited").isTrue();
+      assertThat(ApiRules.words(ApiAddresses.CLUSTER, question))
           .isEqualTo("cluster " + action + " node=n2");
     }
     for (String action : List.of("membership", "replacement")) {
       JsonObject question = new JsonObject().put("action", action).put("node", "n2");
       refused(
-          Refusal.FORBIDDEN, () -> ApiRules.check(user("view:*"), Addresses.API_CLUSTER, question));
-      assertThat(ApiRules.changes(Addresses.API_CLUSTER, question)).isFalse();
+          Refusal.FORBIDDEN, () -> ApiRules.check(user("view:*"), ApiAddresses.CLUSTER, question));
+      assertThat(ApiRules.changes(ApiAddresses.CLUSTER, question)).isFalse();
     }
   }
 
@@ -349,20 +349,20 @@ class RulesTest {
     for (String action : List.of("set", "clear")) {
       for (String kind : List.of("topic", "group", "group-rate")) {
         JsonObject question = quota(action, kind, "orders");
-        ApiRules.check(user("admin:orders"), Addresses.API_QUOTAS, question);
+        ApiRules.check(user("admin:orders"), ApiAddresses.QUOTAS, question);
         refused(
             Refusal.FORBIDDEN,
-            () -> ApiRules.check(user("admin:other"), Addresses.API_QUOTAS, question));
-        assertThat(ApiRules.changes(Addresses.API_QUOTAS, question)).as("is audited").isTrue();
-        assertThat(ApiRules.words(Addresses.API_QUOTAS, question))
+            () -> ApiRules.check(user("admin:other"), ApiAddresses.QUOTAS, question));
+        assertThat(ApiRules.changes(ApiAddresses.QUOTAS, question)).as("is audited").isTrue();
+        assertThat(ApiRules.words(ApiAddresses.QUOTAS, question))
             .isEqualTo("quotas " + action + " kind=" + kind + " name=orders");
       }
       for (String kind : List.of("producer", "principal", "made-up")) {
         JsonObject question = quota(action, kind, "orders");
-        ApiRules.check(user("admin:*"), Addresses.API_QUOTAS, question);
+        ApiRules.check(user("admin:*"), ApiAddresses.QUOTAS, question);
         refused(
             Refusal.FORBIDDEN,
-            () -> ApiRules.check(user("admin:orders"), Addresses.API_QUOTAS, question));
+            () -> ApiRules.check(user("admin:orders"), ApiAddresses.QUOTAS, question));
       }
     }
   }
@@ -370,11 +370,11 @@ class RulesTest {
   @Test
   void whoSeesAGroupMayPlanForIt() {
     JsonObject question = new JsonObject().put("action", "plan").put("group", "g").put("add", 2);
-    ApiRules.check(user("view:g"), Addresses.API_GROUPS, question);
+    ApiRules.check(user("view:g"), ApiAddresses.GROUPS, question);
     refused(
         Refusal.FORBIDDEN,
-        () -> ApiRules.check(user("view:h", "consume:g"), Addresses.API_GROUPS, question));
-    assertThat(ApiRules.changes(Addresses.API_GROUPS, question)).isFalse();
+        () -> ApiRules.check(user("view:h", "consume:g"), ApiAddresses.GROUPS, question));
+    assertThat(ApiRules.changes(ApiAddresses.GROUPS, question)).isFalse();
   }
 
   @Test
@@ -386,12 +386,12 @@ class RulesTest {
               .put("group", "g")
               .put("topic", "t")
               .put("shard", 2);
-      ApiRules.check(user("admin:g"), Addresses.API_GROUPS, question);
+      ApiRules.check(user("admin:g"), ApiAddresses.GROUPS, question);
       for (Principal other : List.of(user("admin:t"), user("group:g", "view:g", "consume:t"))) {
-        refused(Refusal.FORBIDDEN, () -> ApiRules.check(other, Addresses.API_GROUPS, question));
+        refused(Refusal.FORBIDDEN, () -> ApiRules.check(other, ApiAddresses.GROUPS, question));
       }
-      assertThat(ApiRules.changes(Addresses.API_GROUPS, question)).as("is audited").isTrue();
-      assertThat(ApiRules.words(Addresses.API_GROUPS, question))
+      assertThat(ApiRules.changes(ApiAddresses.GROUPS, question)).as("is audited").isTrue();
+      assertThat(ApiRules.words(ApiAddresses.GROUPS, question))
           .isEqualTo("groups " + action + " group=g topic=t shard=2");
     }
   }
@@ -403,11 +403,10 @@ class RulesTest {
     for (QuotaKind kind : QuotaKind.values()) {
       answer.add(quota(null, kind.word(), "orders"));
     }
-    assertThat((JsonArray) ApiRules.visible(user(), Addresses.API_QUOTAS, list, answer)).isEmpty();
-    assertThat(
-            (JsonArray) ApiRules.visible(user("view:orders"), Addresses.API_QUOTAS, list, answer))
+    assertThat((JsonArray) ApiRules.visible(user(), ApiAddresses.QUOTAS, list, answer)).isEmpty();
+    assertThat((JsonArray) ApiRules.visible(user("view:orders"), ApiAddresses.QUOTAS, list, answer))
         .hasSize(3);
-    assertThat((JsonArray) ApiRules.visible(user("view:*"), Addresses.API_QUOTAS, list, answer))
+    assertThat((JsonArray) ApiRules.visible(user("view:*"), ApiAddresses.QUOTAS, list, answer))
         .hasSize(5);
   }
 
@@ -426,19 +425,19 @@ class RulesTest {
     JsonObject list = new JsonObject().put("action", "list").put("topic", "orders");
     JsonObject get = list.copy().put("action", "get").put("id", "1-2-3-4");
     JsonObject cancel = get.copy().put("action", "cancel");
-    ApiRules.check(user("consume:orders"), Addresses.API_DELAYED, list);
-    ApiRules.check(user("consume:orders"), Addresses.API_DELAYED, get);
-    ApiRules.check(user("produce:orders"), Addresses.API_DELAYED, cancel);
-    ApiRules.check(user("admin:orders"), Addresses.API_DELAYED, cancel);
+    ApiRules.check(user("consume:orders"), ApiAddresses.DELAYED, list);
+    ApiRules.check(user("consume:orders"), ApiAddresses.DELAYED, get);
+    ApiRules.check(user("produce:orders"), ApiAddresses.DELAYED, cancel);
+    ApiRules.check(user("admin:orders"), ApiAddresses.DELAYED, cancel);
     for (String may : List.of("produce:orders", "consume:other", "view:*")) {
-      refused(Refusal.FORBIDDEN, () -> ApiRules.check(user(may), Addresses.API_DELAYED, list));
+      refused(Refusal.FORBIDDEN, () -> ApiRules.check(user(may), ApiAddresses.DELAYED, list));
     }
     for (String may : List.of("consume:orders", "produce:other", "admin:other")) {
-      refused(Refusal.FORBIDDEN, () -> ApiRules.check(user(may), Addresses.API_DELAYED, cancel));
+      refused(Refusal.FORBIDDEN, () -> ApiRules.check(user(may), ApiAddresses.DELAYED, cancel));
     }
-    assertThat(ApiRules.changes(Addresses.API_DELAYED, cancel)).isTrue();
-    assertThat(ApiRules.changes(Addresses.API_DELAYED, list)).isFalse();
-    assertThat(ApiRules.words(Addresses.API_DELAYED, cancel))
+    assertThat(ApiRules.changes(ApiAddresses.DELAYED, cancel)).isTrue();
+    assertThat(ApiRules.changes(ApiAddresses.DELAYED, list)).isFalse();
+    assertThat(ApiRules.words(ApiAddresses.DELAYED, cancel))
         .isEqualTo("delayed cancel topic=orders id=1-2-3-4");
   }
 }

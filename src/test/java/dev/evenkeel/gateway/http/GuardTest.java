@@ -4,7 +4,7 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.gateway.http.RawHttp.Answer;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -40,7 +40,7 @@ class GuardTest {
 
   @BeforeEach
   void start() throws Exception {
-    for (String address : List.of(Addresses.API_PRODUCE, Addresses.API_CLUSTER)) {
+    for (String address : List.of(ApiAddresses.PRODUCE, ApiAddresses.CLUSTER)) {
       vertx
           .eventBus()
           .consumer(

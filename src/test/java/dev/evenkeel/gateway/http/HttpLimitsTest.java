@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.gateway.http.RawHttp.Answer;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.DeploymentOptions;
@@ -49,7 +49,7 @@ class HttpLimitsTest {
 
   @BeforeEach
   void start() {
-    vertx.eventBus().<JsonObject>consumer(Addresses.API_PRODUCE, questions::add);
+    vertx.eventBus().<JsonObject>consumer(ApiAddresses.PRODUCE, questions::add);
   }
 
   @AfterEach

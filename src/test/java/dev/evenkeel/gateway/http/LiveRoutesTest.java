@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.gateway.live.LiveHub;
@@ -55,7 +56,7 @@ class LiveRoutesTest {
     vertx
         .eventBus()
         .<JsonObject>consumer(
-            Addresses.API_CLUSTER,
+            ApiAddresses.CLUSTER,
             question ->
                 question.reply(
                     new JsonObject()

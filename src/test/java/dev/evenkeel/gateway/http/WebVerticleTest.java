@@ -4,7 +4,7 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.PrometheusText;
-import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.Readiness;
 import dev.evenkeel.bus.meters.Meters;
@@ -84,29 +84,29 @@ class WebVerticleTest {
 
   @Test
   void topicsAreListedDescribedCreatedConfiguredAndDeleted() throws Exception {
-    api(Addresses.API_TOPICS, question -> new JsonObject().put("name", "t"));
+    api(ApiAddresses.TOPICS, question -> new JsonObject().put("name", "t"));
     assertThat(get("/api/topics").bodyAsJsonObject().getString("name")).isEqualTo("t");
-    assertThat(asked.get(Addresses.API_TOPICS)).isEqualTo(new JsonObject("{\"action\":\"list\"}"));
+    assertThat(asked.get(ApiAddresses.TOPICS)).isEqualTo(new JsonObject("{\"action\":\"list\"}"));
     get("/api/topics/a%20b");
-    assertThat(asked.get(Addresses.API_TOPICS))
+    assertThat(asked.get(ApiAddresses.TOPICS))
         .isEqualTo(new JsonObject("{\"action\":\"get\",\"name\":\"a b\"}"));
     JsonObject topic = new JsonObject().put("name", "t").put("shards", 4);
     assertThat(call(HttpMethod.POST, "/api/topics", topic).statusCode()).isEqualTo(201);
-    assertThat(asked.get(Addresses.API_TOPICS)).isEqualTo(topic.copy().put("action", "create"));
+    assertThat(asked.get(ApiAddresses.TOPICS)).isEqualTo(topic.copy().put("action", "create"));
     JsonObject settings = new JsonObject().put("retentionMillis", 5);
     assertThat(call(HttpMethod.PATCH, "/api/topics/t", settings).statusCode()).isEqualTo(200);
-    assertThat(asked.get(Addresses.API_TOPICS))
+    assertThat(asked.get(ApiAddresses.TOPICS))
         .isEqualTo(settings.copy().put("action", "configure").put("name", "t"));
     assertThat(
             call(HttpMethod.PATCH, "/api/topics/t", new JsonObject().put("name", "u")).statusCode())
         .isEqualTo(400);
     assertThat(call(HttpMethod.DELETE, "/api/topics/t", null).statusCode()).isEqualTo(200);
-    assertThat(asked.get(Addresses.API_TOPICS).getString("action")).isEqualTo("delete");
+    assertThat(asked.get(ApiAddresses.TOPICS).getString("action")).isEqualTo("delete");
   }
 
   @Test
   void unknownParametersOfTheQueryAreRefusedAlsoWhereSomethingChanges() throws Exception {
-    api(Addresses.API_TOPICS, question -> new JsonObject().put("name", "t"));
+    api(ApiAddresses.TOPICS, question -> new JsonObject().put("name", "t"));
     JsonObject topic = new JsonObject().put("name", "t").put("shards", 4);
     for (HttpResponse<Buffer> answer :
         List.of(
@@ -123,8 +123,8 @@ class WebVerticleTest {
 
   @Test
   void aBodyMayRepeatWhatThePathSaysAndNotContradictIt() throws Exception {
-    api(Addresses.API_PRODUCE, question -> new JsonObject("{\"shard\":0,\"offset\":1}"));
-    api(Addresses.API_GROUPS, question -> new JsonObject().put("group", "g"));
+    api(ApiAddresses.PRODUCE, question -> new JsonObject("{\"shard\":0,\"offset\":1}"));
+    api(ApiAddresses.GROUPS, question -> new JsonObject().put("group", "g"));
     JsonObject message = new JsonObject().put("payload", "p");
     String messages = "/api/topics/t/messages";
     assertThat(call(HttpMethod.POST, messages, message.copy().put("topic", "t")).statusCode())
@@ -147,7 +147,7 @@ class WebVerticleTest {
   @Test
   void messagesAreSentAloneManyAndRaw() throws Exception {
     api(
-        Addresses.API_PRODUCE,
+        ApiAddresses.PRODUCE,
         question ->
             question.containsKey("messages")
                 ? new JsonObject(
@@ -157,7 +157,7 @@ class WebVerticleTest {
     HttpResponse<Buffer> one = call(HttpMethod.POST, "/api/topics/t/messages", message);
     assertThat(one.statusCode()).isEqualTo(200);
     assertThat(one.bodyAsJsonObject()).isEqualTo(new JsonObject("{\"shard\":0,\"offset\":1}"));
-    assertThat(asked.get(Addresses.API_PRODUCE)).isEqualTo(message.copy().put("topic", "t"));
+    assertThat(asked.get(ApiAddresses.PRODUCE)).isEqualTo(message.copy().put("topic", "t"));
     JsonArray many = new JsonArray().add(message).add(message);
     assertThat(call(HttpMethod.POST, "/api/topics/t/messages", many).bodyAsJsonArray()).hasSize(2);
     byte[] bytes = {0, (byte) 0xFF};
@@ -167,7 +167,7 @@ class WebVerticleTest {
                 .post(port, "127.0.0.1", "/api/topics/t/messages?key=a%2Fb")
                 .sendBuffer(Buffer.buffer(bytes)));
     assertThat(raw.statusCode()).isEqualTo(200);
-    JsonObject question = asked.get(Addresses.API_PRODUCE);
+    JsonObject question = asked.get(ApiAddresses.PRODUCE);
     assertThat(question.getString("key")).isEqualTo("a/b");
     assertThat(Base64.getDecoder().decode(question.getString("payloadBase64"))).isEqualTo(bytes);
   }
@@ -176,12 +176,12 @@ class WebVerticleTest {
   void whatIsNotWhereTheCallerWantsItIsAcceptedOnly() throws Exception {
     JsonObject message = new JsonObject().put("payload", "p");
     Object[] next = {new JsonObject("{\"shard\":0,\"offset\":1,\"missing\":[\"n3\"]}")};
-    api(Addresses.API_PRODUCE, question -> next[0]);
+    api(ApiAddresses.PRODUCE, question -> next[0]);
     String path = "/api/topics/t/messages?acks=";
     HttpResponse<Buffer> lacking = call(HttpMethod.POST, path + "all", message);
     assertThat(lacking.statusCode()).isEqualTo(202);
     assertThat(lacking.bodyAsJsonObject()).isEqualTo(next[0]);
-    assertThat(asked.get(Addresses.API_PRODUCE))
+    assertThat(asked.get(ApiAddresses.PRODUCE))
         .isEqualTo(message.copy().put("topic", "t").put("acks", "all"));
     next[0] = new JsonObject("{\"shard\":0,\"offset\":1}");
     assertThat(call(HttpMethod.POST, path + "all", message).statusCode()).isEqualTo(200);
@@ -201,7 +201,7 @@ class WebVerticleTest {
   @Test
   void oneFailureOfManyIsNotASuccess() throws Exception {
     api(
-        Addresses.API_PRODUCE,
+        ApiAddresses.PRODUCE,
         question ->
             new JsonObject(
                 "{\"results\":[{\"shard\":0,\"offset\":1},"
@@ -217,14 +217,14 @@ class WebVerticleTest {
   @Test
   void manyMessagesMayAlsoBeAFieldOfAnObject() throws Exception {
     api(
-        Addresses.API_PRODUCE,
+        ApiAddresses.PRODUCE,
         question -> new JsonObject("{\"results\":[{\"shard\":0},{\"shard\":1}]}"));
     JsonArray messages = new JsonArray("[{\"payload\":\"a\"},{\"payload\":\"b\"}]");
     HttpResponse<Buffer> answer =
         call(HttpMethod.POST, "/api/topics/t/messages", new JsonObject().put("messages", messages));
     assertThat(answer.statusCode()).isEqualTo(200);
     assertThat(answer.bodyAsJsonArray()).hasSize(2);
-    assertThat(asked.get(Addresses.API_PRODUCE))
+    assertThat(asked.get(ApiAddresses.PRODUCE))
         .isEqualTo(new JsonObject().put("topic", "t").put("messages", messages));
     assertThat(
             call(HttpMethod.POST, "/api/topics/t/messages", new JsonObject("{\"messages\":\"a\"}"))
@@ -235,12 +235,12 @@ class WebVerticleTest {
   @Test
   void aMessageALine() throws Exception {
     api(
-        Addresses.API_PRODUCE,
+        ApiAddresses.PRODUCE,
         question -> new JsonObject("{\"results\":[{\"shard\":0},{\"shard\":1}]}"));
     HttpResponse<Buffer> answer = lines("{\"payload\":\"a\"}\n\n{\"payload\":\"b\"}\n", null);
     assertThat(answer.statusCode()).isEqualTo(200);
     assertThat(answer.bodyAsJsonArray()).hasSize(2);
-    assertThat(asked.get(Addresses.API_PRODUCE).getJsonArray("messages"))
+    assertThat(asked.get(ApiAddresses.PRODUCE).getJsonArray("messages"))
         .isEqualTo(new JsonArray("[{\"payload\":\"a\"},{\"payload\":\"b\"}]"));
     assertThat(lines("{\"payload\":\"a\"}\n{\n", null).bodyAsString()).contains("line 2");
     assertThat(lines("\n", null).statusCode()).isEqualTo(400);
@@ -251,7 +251,7 @@ class WebVerticleTest {
     AtomicInteger done = new AtomicInteger();
     Object[] next = {new JsonObject("{\"results\":[{\"shard\":0,\"offset\":7}]}")};
     api(
-        Addresses.API_PRODUCE,
+        ApiAddresses.PRODUCE,
         question -> {
           done.incrementAndGet();
           return next[0];
@@ -293,9 +293,9 @@ class WebVerticleTest {
 
   @Test
   void messagesAreBrowsed() throws Exception {
-    api(Addresses.API_MESSAGES, question -> new JsonArray().add(new JsonObject()));
+    api(ApiAddresses.MESSAGES, question -> new JsonArray().add(new JsonObject()));
     assertThat(get("/api/topics/t/messages?shard=1&offset=2&limit=3").bodyAsJsonArray()).hasSize(1);
-    assertThat(asked.get(Addresses.API_MESSAGES))
+    assertThat(asked.get(ApiAddresses.MESSAGES))
         .isEqualTo(new JsonObject("{\"topic\":\"t\",\"shard\":1,\"offset\":2,\"limit\":3}"));
     assertThat(get("/api/topics/t/messages?shard=x").statusCode()).isEqualTo(400);
     assertThat(get("/api/topics/t/messages?ofset=1").bodyAsString())
@@ -306,12 +306,12 @@ class WebVerticleTest {
   @Test
   void messagesAreSearched() throws Exception {
     api(
-        Addresses.API_MESSAGES,
+        ApiAddresses.MESSAGES,
         question -> new JsonObject("{\"messages\":[{\"offset\":7}],\"nextOffset\":40}"));
     HttpResponse<Buffer> found = get("/api/topics/t/messages?shard=1&key=k%201&at=2026-01-31");
     assertThat(found.bodyAsJsonArray()).hasSize(1);
     assertThat(found.getHeader("Evenkeel-Next-Offset")).isEqualTo("40");
-    assertThat(asked.get(Addresses.API_MESSAGES))
+    assertThat(asked.get(ApiAddresses.MESSAGES))
         .isEqualTo(
             new JsonObject(
                 "{\"topic\":\"t\",\"shard\":1,\"key\":\"k 1\",\"at\":\"2026-01-31\",\"page\":true}"));
@@ -320,30 +320,30 @@ class WebVerticleTest {
 
   @Test
   void groupsAndRebalances() throws Exception {
-    api(Addresses.API_GROUPS, question -> new JsonArray());
+    api(ApiAddresses.GROUPS, question -> new JsonArray());
     get("/api/groups");
-    assertThat(asked.get(Addresses.API_GROUPS)).isEqualTo(new JsonObject("{\"action\":\"list\"}"));
+    assertThat(asked.get(ApiAddresses.GROUPS)).isEqualTo(new JsonObject("{\"action\":\"list\"}"));
     get("/api/groups/g");
-    assertThat(asked.get(Addresses.API_GROUPS))
+    assertThat(asked.get(ApiAddresses.GROUPS))
         .isEqualTo(new JsonObject("{\"action\":\"get\",\"group\":\"g\"}"));
     get("/api/rebalances?group=g");
-    assertThat(asked.get(Addresses.API_GROUPS))
+    assertThat(asked.get(ApiAddresses.GROUPS))
         .isEqualTo(new JsonObject("{\"action\":\"rebalances\",\"group\":\"g\"}"));
     get("/api/rebalances?limit=7");
-    assertThat(asked.get(Addresses.API_GROUPS))
+    assertThat(asked.get(ApiAddresses.GROUPS))
         .isEqualTo(new JsonObject("{\"action\":\"rebalances\",\"limit\":7}"));
   }
 
   @Test
   void deadLettersAreListedShownReplayedAndDropped() throws Exception {
-    api(Addresses.API_GROUPS, question -> new JsonObject().put("count", 1));
+    api(ApiAddresses.GROUPS, question -> new JsonObject().put("count", 1));
     get("/api/groups/g/dead-letters?after=t%2F2%2F17&limit=7");
-    assertThat(asked.get(Addresses.API_GROUPS))
+    assertThat(asked.get(ApiAddresses.GROUPS))
         .isEqualTo(
             new JsonObject(
                 "{\"action\":\"dead-letters\",\"group\":\"g\",\"limit\":7,\"after\":\"t/2/17\"}"));
     get("/api/groups/g/dead-letters/t/2/17");
-    assertThat(asked.get(Addresses.API_GROUPS))
+    assertThat(asked.get(ApiAddresses.GROUPS))
         .isEqualTo(
             new JsonObject(
                 "{\"action\":\"dead-letter\",\"group\":\"g\",\"deadLetter\":\"t/2/17\"}"));
@@ -353,19 +353,19 @@ class WebVerticleTest {
       HttpResponse<Buffer> done = call(HttpMethod.POST, path, named);
       assertThat(done.statusCode()).as(done.bodyAsString()).isEqualTo(200);
       assertThat(done.bodyAsJsonObject().getInteger("count")).isEqualTo(1);
-      assertThat(asked.get(Addresses.API_GROUPS))
+      assertThat(asked.get(ApiAddresses.GROUPS))
           .isEqualTo(named.copy().put("action", action).put("group", "g"));
       // The body may repeat what the path says.
       JsonObject all = new JsonObject("{\"all\":true,\"group\":\"g\"}");
       assertThat(call(HttpMethod.POST, path, all).statusCode()).isEqualTo(200);
-      assertThat(asked.get(Addresses.API_GROUPS))
+      assertThat(asked.get(ApiAddresses.GROUPS))
           .isEqualTo(new JsonObject().put("all", true).put("action", action).put("group", "g"));
     }
   }
 
   @Test
   void wrongRequestsForDeadLettersAreJsonErrors() throws Exception {
-    api(Addresses.API_GROUPS, question -> Refusal.INVALID);
+    api(ApiAddresses.GROUPS, question -> Refusal.INVALID);
     for (String action : List.of("replay", "drop")) {
       String path = "/api/groups/g/dead-letters/" + action;
       var post = client.post(port, "127.0.0.1", path);
@@ -398,7 +398,7 @@ class WebVerticleTest {
             Refusal.UNAVAILABLE, 503,
             Refusal.INDETERMINATE, 503);
     Refusal[] next = new Refusal[1];
-    api(Addresses.API_TOPICS, question -> next[0]);
+    api(ApiAddresses.TOPICS, question -> next[0]);
     for (Map.Entry<Refusal, Integer> each : statuses.entrySet()) {
       next[0] = each.getKey();
       HttpResponse<Buffer> answer = get("/api/topics");
@@ -414,9 +414,9 @@ class WebVerticleTest {
     vertx
         .eventBus()
         .consumer(
-            Addresses.API_TOPICS,
+            ApiAddresses.TOPICS,
             question -> question.fail(-1, "java.lang.NullPointerException: field Foo.bar"));
-    api(Addresses.API_PRODUCE, question -> "no object");
+    api(ApiAddresses.PRODUCE, question -> "no object");
     for (HttpResponse<Buffer> answer :
         List.of(
             get("/api/topics"),
@@ -483,7 +483,7 @@ class WebVerticleTest {
     HttpResponse<Buffer> before = get("/health/ready");
     assertThat(before.statusCode()).isEqualTo(503);
     assertThat(before.bodyAsJsonObject().getString("reason")).contains("not ready");
-    api(Addresses.API_TOPICS, question -> new JsonObject());
+    api(ApiAddresses.TOPICS, question -> new JsonObject());
     HttpResponse<Buffer> after = get("/health/ready");
     assertThat(after.statusCode()).isEqualTo(200);
     assertThat(after.bodyAsJsonObject().getString("node")).isEqualTo("n7");
@@ -491,7 +491,7 @@ class WebVerticleTest {
 
   @Test
   void readyOnlyWhenTheNodeIsToo() throws Exception {
-    api(Addresses.API_TOPICS, question -> new JsonObject());
+    api(ApiAddresses.TOPICS, question -> new JsonObject());
     Readiness readiness = new Readiness();
     LocalObjects.put(vertx, Readiness.class, readiness);
     HttpResponse<Buffer> before = get("/health/ready");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.Permission;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
@@ -74,13 +75,13 @@ class SessionAddressesTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        Addresses.API_PRODUCE,
-        Addresses.API_TOPICS,
-        Addresses.API_MESSAGES,
-        Addresses.API_DELAYED,
-        Addresses.API_GROUPS,
-        Addresses.API_CLUSTER,
-        Addresses.API_QUOTAS
+        ApiAddresses.PRODUCE,
+        ApiAddresses.TOPICS,
+        ApiAddresses.MESSAGES,
+        ApiAddresses.DELAYED,
+        ApiAddresses.GROUPS,
+        ApiAddresses.CLUSTER,
+        ApiAddresses.QUOTAS
       })
   void theGatewayOfThisNodeAnswersJson(String address) {
     assertThat(answerer(address, NO_BODY)).isEqualTo(Answerer.HERE);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.PrometheusText;
+import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LocalObjects;
@@ -342,7 +343,7 @@ class SessionVerticleTest {
     vertx
         .eventBus()
         .<Buffer>consumer(
-            Addresses.API_TOPICS,
+            ApiAddresses.TOPICS,
             message -> {
               String action = message.body().toJsonObject().getString("action");
               switch (action) {
@@ -354,15 +355,15 @@ class SessionVerticleTest {
               }
             });
     TestClient client = welcomed(TestClient.session(1));
-    client.request(1, Addresses.API_TOPICS, Buffer.buffer("{\"action\":\"known\"}"));
+    client.request(1, ApiAddresses.TOPICS, Buffer.buffer("{\"action\":\"known\"}"));
     assertThat(client.refusal(1))
         .returns(Refusal.UNKNOWN_TOPIC, RefusedException::refusal)
         .hasMessage("there is no topic a");
-    client.request(2, Addresses.API_TOPICS, Buffer.buffer("{\"action\":\"unknown\"}"));
+    client.request(2, ApiAddresses.TOPICS, Buffer.buffer("{\"action\":\"unknown\"}"));
     assertThat(client.refusal(2))
         .returns(Refusal.UNAVAILABLE, RefusedException::refusal)
         .hasMessage("something: else");
-    client.request(3, Addresses.API_TOPICS, Buffer.buffer("{\"action\":\"list\"}"));
+    client.request(3, ApiAddresses.TOPICS, Buffer.buffer("{\"action\":\"list\"}"));
     assertThat(client.answer(3)).hasToString("{}");
   }
 

@@ -1,0 +1,4 @@
+package dev.evenkeel.api;
+
+/** Whether the node lives. */
+public record Live() {}

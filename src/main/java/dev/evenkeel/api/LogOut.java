@@ -1,0 +1,4 @@
+package dev.evenkeel.api;
+
+/** Removes the cookie. */
+public record LogOut() {}

@@ -1,0 +1,4 @@
+package dev.evenkeel.api;
+
+/** Whether the node can serve. */
+public record Ready() {}
