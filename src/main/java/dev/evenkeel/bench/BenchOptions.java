@@ -1,6 +1,5 @@
 package dev.evenkeel.bench;
 
-import dev.evenkeel.cli.ByteSizes;
 import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.CommandOptions;
 import dev.evenkeel.cli.CredentialOptions;
@@ -10,6 +9,7 @@ import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.internal.produce.core.SendBuffer;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.settings.ByteSizes;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.List;

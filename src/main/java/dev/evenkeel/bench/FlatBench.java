@@ -1,9 +1,9 @@
 package dev.evenkeel.bench;
 
-import dev.evenkeel.cli.ByteSizes;
 import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.ExitStatus;
 import dev.evenkeel.cli.Table;
+import dev.evenkeel.settings.ByteSizes;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;

@@ -84,7 +84,7 @@ public final class CommandErrors implements IParameterExceptionHandler, IExecuti
       cause = cause.getCause();
     }
     String name = command.getCommandSpec().qualifiedName();
-    String text = oneLine(Flags.named(describe(cause)));
+    String text = oneLine(describe(cause));
     print(command, name + ": " + text, cause, verbose.getAsBoolean());
     return cause instanceof CommandFailure known ? known.exitStatus() : ExitStatus.FAILED;
   }
@@ -110,7 +110,7 @@ public final class CommandErrors implements IParameterExceptionHandler, IExecuti
   /** Describes a failure for people. */
   public static String describe(Throwable failure) {
     if (failure instanceof RefusedException refused) {
-      return refused.words();
+      return refused.wordsOfCommands();
     }
     if (failure instanceof CommandFailure
         || failure instanceof ExecRunner.ExecFailed

@@ -1,5 +1,7 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.settings.Setting;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -159,6 +161,53 @@ public final class CommandOptions {
         .initialValue(null)
         .description(
             unset == null || help.contains(DEFAULT) ? help : help + " (default: " + DEFAULT + ").");
+  }
+
+  // ---- Settings
+
+  /** An option for a setting of the library; gives its JSON, null if it is not given. */
+  public Supplier<Object> of(Setting<?> setting) {
+    return add(option(setting));
+  }
+
+  /** As {@link #of}, but it must be given. */
+  Supplier<Object> required(Setting<?> setting) {
+    return add(option(setting).required(true));
+  }
+
+  /** As {@link #of}, but the option may stand alone, and then has this value. */
+  Supplier<Object> optional(Setting<?> setting, String alone) {
+    return add(option(setting).arity("0..1").fallbackValue(alone));
+  }
+
+  /** As {@link #of}, but the option may be given several times. */
+  Supplier<List<String>> repeated(Setting<?> setting) {
+    return repeated(setting.option(), setting.label(), setting.help());
+  }
+
+  /** A setting that is on if its option is given. */
+  Supplier<Boolean> given(Setting<?> setting) {
+    return given(setting.option(), setting.help());
+  }
+
+  private static OptionSpec.Builder option(Setting<?> setting) {
+    String usual = setting.usualText();
+    boolean says = usual == null || usual.isEmpty() || setting.help().contains("(default:");
+    String help =
+        says
+            ? setting.help()
+            : setting.help().replaceFirst("\\.$", "") + " (default: " + usual + ").";
+    ITypeConverter<Object> converter = text -> json(setting, text);
+    return option(setting.option(), setting.label(), Object.class, null, help)
+        .converters(converter);
+  }
+
+  private static Object json(Setting<?> setting, String text) {
+    try {
+      return setting.jsonOf(text);
+    } catch (RefusedException e) {
+      throw CommandFailure.usage(e.getMessage());
+    }
   }
 
   private <T> Supplier<T> add(OptionSpec.Builder builder) {

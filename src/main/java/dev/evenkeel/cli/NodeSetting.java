@@ -14,6 +14,7 @@ import dev.evenkeel.gateway.session.SessionLimits;
 import dev.evenkeel.protocol.Durations;
 import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.settings.ByteSizes;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -5,6 +5,7 @@ import dev.evenkeel.protocol.Durations;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.settings.ByteSizes;
 import java.util.stream.Stream;
 import picocli.CommandLine.ITypeConverter;
 
@@ -187,7 +188,7 @@ public final class OptionFormats {
     try {
       check.run();
     } catch (RefusedException e) {
-      throw CommandFailure.usage(Flags.ofRefused(e.getMessage()));
+      throw CommandFailure.usage(e.wordsOfCommands());
     }
   }
 }

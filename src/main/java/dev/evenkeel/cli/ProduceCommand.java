@@ -93,20 +93,11 @@ final class ProduceCommand implements Callable<Integer> {
           1_000_000_000,
           "Messages a second (default: as fast as the cluster takes them).");
 
-  private final Supplier<Long> deliveryTimeoutMillis =
-      flags.someTime("--delivery-timeout", "2m", "How long to try to send each message");
-
   private final Supplier<Long> deliverAfterMillis =
       flags.time(
           "--deliver-after",
           "0s",
           "Deliver each message to consumers this long after it was sent, 30d at most");
-
-  private final Supplier<String> name =
-      flags.text(
-          "--name",
-          "PRODUCER",
-          "Name of this producer. A later producer with the same name replaces it.");
 
   private final Supplier<List<String>> headers =
       flags.repeated(
@@ -132,8 +123,6 @@ final class ProduceCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     OptionFormats.timeRange(
-        "--delivery-timeout", deliveryTimeoutMillis.get(), 1, Integer.MAX_VALUE);
-    OptionFormats.timeRange(
         "--deliver-after", deliverAfterMillis.get(), 0, Limits.DELAY_MILLIS_MAX);
     ProduceRun.Settings settings =
         new ProduceRun.Settings(
@@ -141,17 +130,8 @@ final class ProduceCommand implements Callable<Integer> {
             headers(),
             rate.get() == null ? null : new Pace(rate.get()),
             Duration.ofMillis(deliverAfterMillis.get()));
-    ProducerOptions options =
-        new ProducerOptions().setTopic(topic).setDeliveryTimeoutMillis(deliveryTimeoutMillis.get());
-    try {
-      Names.check("topic", topic);
-      if (name.get() != null && !name.get().isEmpty()) {
-        options.setName(Names.check("producer", name.get()));
-      }
-    } catch (RefusedException e) {
-      throw CommandFailure.usage(e.getMessage());
-    }
-    spool.apply(options);
+    OptionFormats.checked(() -> Names.check("topic", topic));
+    ProducerOptions options = spool.options().setTopic(topic);
     SpanExport spans = SpanExport.to("--tracing", tracing.get(), "evenkeel-produce");
     options.setTracing(spans == null ? TracingPolicy.IGNORE : TracingPolicy.ALWAYS);
     Logging.client();

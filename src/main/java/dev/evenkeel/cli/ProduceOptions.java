@@ -2,114 +2,86 @@ package dev.evenkeel.cli;
 
 import dev.evenkeel.client.Acks;
 import dev.evenkeel.client.ProducerOptions;
-import dev.evenkeel.protocol.Compression;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.settings.Setting;
+import io.vertx.core.json.JsonObject;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /** The options of {@code produce} about acknowledgements, compression and the spool. */
 final class ProduceOptions {
+  /** Those that need a spool. */
+  private static final List<String> OF_SPOOL = List.of("spoolLimitBytes", "spoolFsync");
+
   final CommandOptions flags = new CommandOptions();
 
-  private final Supplier<Acks> acks =
-      flags.constant(
-          "--acks",
-          "none|majority|all",
-          Acks.class,
-          "majority",
-          "When a line is acknowledged: none: when it is sent; majority: when a majority of the"
-              + " replicas has it on disk; all: when every replica has");
+  /** The values by their keys in the JSON of {@link ProducerOptions}; null: not given. */
+  private final Map<String, Supplier<?>> values = new LinkedHashMap<>();
 
-  private final Supplier<Long> acksTimeoutMillis =
-      flags.someTime(
-          "--acks-timeout",
-          null,
-          "With --acks all: how long to wait for all replicas after a majority has a line. Then the"
-              + " error names the missing ones (default: 10s).");
+  private final Supplier<Boolean> restart;
+  private final Supplier<Boolean> resend;
 
-  private final Supplier<Compression> compression =
-      flags.constant(
-          "--compression",
-          "none|lz4|zstd",
-          Compression.class,
-          "none",
-          "How batches are compressed: lz4 is fast, zstd makes them smaller. All nodes and"
-              + " consumers must have a version that reads compressed batches");
+  ProduceOptions() {
+    List.of("name", "deliveryTimeoutMillis", "acks", "acksTimeoutMillis", "compression", "spool")
+        .forEach(key -> values.put(key, flags.of(of(key))));
+    OF_SPOOL.forEach(key -> values.put(key, flags.of(of(key))));
+    restart = flags.given(of("spoolRestart"));
+    resend = flags.given(of("spoolResend"));
+  }
 
-  private final Supplier<String> directory =
-      flags.text(
-          "--spool",
-          "DIR",
-          "Directory that stores each line until it is acknowledged. If the program ends before"
-              + " that, the same command sends the rest when it runs again: no line is lost or sent"
-              + " twice.");
+  private static Setting<?> of(String key) {
+    return ProducerOptions.settings().of(key);
+  }
 
-  private final Supplier<Long> limitBytes =
-      flags.size(
-          "--spool-limit",
-          null,
-          "Stop reading while the spool is larger than this (default: 1GiB).");
-
-  private final Supplier<ProducerOptions.SpoolFsync> fsync =
-      flags.constant(
-          "--spool-fsync",
-          "never|interval|always",
-          ProducerOptions.SpoolFsync.class,
-          "When to fsync the spool (default: interval, every second).");
-
-  private final Supplier<Boolean> restart =
-      flags.given(
-          "--spool-restart", "Delete the messages in the spool, and read FILE from its beginning.");
-
-  private final Supplier<Boolean> resend =
-      flags.given(
-          "--spool-resend",
-          "Send the lines of an earlier run even if the cluster has forgotten the producer and"
-              + " cannot detect duplicates. Lines may then be in the topic twice.");
+  private Object given(String key) {
+    return values.get(key).get();
+  }
 
   boolean isGiven() {
-    return directory.get() != null;
+    return given("spool") != null;
   }
 
   /** Whether a line counts as acknowledged once it is sent. */
   boolean acksNone() {
-    return acks.get() == Acks.NONE;
+    return "none".equals(given("acks"));
   }
 
   /**
+   * The options that were given, and the library's defaults.
+   *
    * @throws CommandFailure for wrong usage
    */
-  void apply(ProducerOptions options) {
+  ProducerOptions options() {
+    JsonObject json = new JsonObject();
+    values.forEach((key, value) -> json.put(key, value.get()));
+    ProducerOptions options = new ProducerOptions(json);
     refuse(
-        acksTimeoutMillis.get() != null && acks.get() != Acks.ALL,
+        given("acksTimeoutMillis") != null && options.getAcks() != Acks.ALL,
         "--acks-timeout: only with --acks all");
-    OptionFormats.timeRange("--acks-timeout", acksTimeoutMillis.get(), 1, Integer.MAX_VALUE);
-    options.setAcks(acks.get()).setCompression(compression.get());
-    if (acksTimeoutMillis.get() != null) {
-      options.setAcksTimeoutMillis(acksTimeoutMillis.get());
-    }
-    if (directory.get() == null) {
-      refuse(limitBytes.get() != null, "--spool-limit: only with --spool DIR");
-      refuse(fsync.get() != null, "--spool-fsync: only with --spool DIR");
-      refuse(restart.get(), "--spool-restart: only with --spool DIR");
-      refuse(resend.get(), "--spool-resend: only with --spool DIR");
-      return;
-    }
-    refuse(
-        acks.get() != Acks.MAJORITY,
-        "--acks " + acks.get().text() + ": with --spool it is majority; leave one of the two out");
-    refuse(directory.get().isEmpty(), "--spool '': it must be a directory");
-    options.setSpool(directory.get()).setSpoolRestart(restart.get()).setSpoolResend(resend.get());
-    if (limitBytes.get() != null) {
+    if (isGiven()) {
       refuse(
-          limitBytes.get() < ProducerOptions.SPOOL_LIMIT_BYTES_MIN,
-          "--spool-limit %s: it must be at least %s"
-              .formatted(
-                  ByteSizes.format(limitBytes.get()),
-                  ByteSizes.format(ProducerOptions.SPOOL_LIMIT_BYTES_MIN)));
-      options.setSpoolLimitBytes(limitBytes.get());
+          options.getAcks() != Acks.MAJORITY,
+          "--acks %s: with --spool it is majority; leave one of the two out"
+              .formatted(options.getAcks().text()));
+      refuse(options.getSpool().isEmpty(), "--spool '': it must be a directory");
+      options.setSpoolRestart(restart.get()).setSpoolResend(resend.get());
+    } else {
+      for (String key : OF_SPOOL) {
+        refuse(given(key) != null, of(key).option() + ": only with --spool DIR");
+      }
+      refuse(restart.get(), of("spoolRestart").option() + ": only with --spool DIR");
+      refuse(resend.get(), of("spoolResend").option() + ": only with --spool DIR");
     }
-    if (fsync.get() != null) {
-      options.setSpoolFsync(fsync.get());
-    }
+    OptionFormats.checked(
+        () -> {
+          if (!options.getName().isEmpty()) {
+            Names.check("producer", options.getName());
+          }
+          options.check();
+        });
+    return options;
   }
 
   private static void refuse(boolean wrong, String text) {

@@ -10,6 +10,7 @@ import dev.evenkeel.protocol.Durations;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.settings.ByteSizes;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;

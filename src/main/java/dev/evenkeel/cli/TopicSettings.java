@@ -5,6 +5,7 @@ import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.TopicLimits;
 import dev.evenkeel.api.TopicView;
 import dev.evenkeel.protocol.Durations;
+import dev.evenkeel.settings.ByteSizes;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 import picocli.CommandLine.ITypeConverter;

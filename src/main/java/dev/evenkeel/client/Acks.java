@@ -1,6 +1,7 @@
 package dev.evenkeel.client;
 
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.settings.SettingType;
 
 /**
  * When {@link Producer#send} completes. The log stores every message in the same way: a majority of
@@ -28,11 +29,11 @@ public enum Acks {
    * @throws RefusedException INVALID for any other text; the message lists the right ones
    */
   public static Acks of(String text) {
-    return OptionValues.constantOf(Acks.class, "acks", text);
+    return SettingType.constantOf(Acks.class, "acks", text);
   }
 
   /** The name as it is written in settings: "none", "majority" or "all". */
   public String text() {
-    return OptionValues.word(this);
+    return SettingType.word(this);
   }
 }

@@ -1,6 +1,10 @@
 package dev.evenkeel.client;
 
 import dev.evenkeel.protocol.ClusterDefaults;
+import dev.evenkeel.protocol.Told;
+import dev.evenkeel.settings.Setting;
+import dev.evenkeel.settings.SettingValues;
+import dev.evenkeel.settings.Settings;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 
@@ -9,24 +13,53 @@ import java.util.List;
  * and written as JSON ({@link #toJson}), as Vert.x options can; the keys are the names of the
  * setters without "set".
  */
-public final class ClientOptions extends OptionValues<ClientOptions> {
-  private static final Schema SCHEMA = new Schema("client option", "", "");
+public final class ClientOptions extends SettingValues<ClientOptions> {
+  private static final Settings SETTINGS = new Settings("client option");
 
-  private static final Option<List<String>> SEEDS =
-      SCHEMA.texts("seeds", List.of(ClusterDefaults.HOST + ":" + ClusterDefaults.PORT));
-  private static final Option<String> CLUSTER_NAME =
-      SCHEMA.text("clusterName", ClusterDefaults.CLUSTER_NAME);
-  private static final Option<Long> CONNECT_TIMEOUT =
-      SCHEMA.number("connectTimeoutMillis", ClusterDefaults.CONNECT_TIMEOUT_MILLIS);
+  private static final Setting<List<String>> SEEDS =
+      SETTINGS
+          .texts("seeds")
+          .unless(List.of(ClusterDefaults.HOST + ":" + ClusterDefaults.PORT))
+          .option("--cluster HOST:PORT")
+          .help("The nodes to connect to first.");
+  private static final Setting<String> CLUSTER_NAME =
+      SETTINGS
+          .text("clusterName")
+          .unless(ClusterDefaults.CLUSTER_NAME)
+          .help("Name of the cluster.");
+  private static final Setting<Long> CONNECT_TIMEOUT =
+      SETTINGS
+          .time("connectTimeoutMillis")
+          .unless((long) ClusterDefaults.CONNECT_TIMEOUT_MILLIS)
+          .help("How long the client tries to connect for the first time.");
+  private static final Setting<String> CA =
+      SETTINGS
+          .text("ca")
+          .option("--ca FILE")
+          .help("File with the certificates of the authorities of nodes.");
+  private static final Setting<String> TOKEN_FILE =
+      SETTINGS.text("tokenFile").help("File with the token of a user.");
+  private static final Setting<String> CERTIFICATE =
+      SETTINGS
+          .text("certificate")
+          .option("--cert FILE")
+          .help("File with the certificate of a user.");
+  private static final Setting<String> KEY =
+      SETTINGS.text("key").option("--cert-key FILE").help("File with the key of the certificate.");
 
-  private static final Option<String> CA = SCHEMA.text("ca", null);
-  private static final Option<String> TOKEN_FILE = SCHEMA.text("tokenFile", null);
-  private static final Option<String> CERTIFICATE = SCHEMA.text("certificate", null);
-  private static final Option<String> KEY = SCHEMA.text("key", null);
+  /** All settings of a client. */
+  public static Settings settings() {
+    return SETTINGS;
+  }
+
+  /** The name of a setting in advice: its setter, or its option of commands. */
+  public static Told setter(String key) {
+    return SETTINGS.of(key).setter(ClientOptions.class);
+  }
 
   /** Options with their defaults. */
   public ClientOptions() {
-    super(SCHEMA);
+    super(SETTINGS);
   }
 
   /**
@@ -35,10 +68,10 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
    * @throws dev.evenkeel.protocol.RefusedException INVALID for an unknown key or a bad value
    */
   public ClientOptions(JsonObject json) {
-    super(SCHEMA, json);
+    super(SETTINGS, json);
   }
 
-  /** The nodes to connect to first, as HOST:PORT; by default 127.0.0.1:5701. */
+  /** See {@link #setSeeds}. */
   public List<String> getSeeds() {
     return get(SEEDS);
   }
@@ -51,7 +84,7 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
     return set(SEEDS, List.copyOf(seeds));
   }
 
-  /** The name of the cluster, by default "evenkeel". */
+  /** See {@link #setClusterName}. */
   public String getClusterName() {
     return get(CLUSTER_NAME);
   }
@@ -61,7 +94,7 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
     return set(CLUSTER_NAME, clusterName);
   }
 
-  /** How long the client tries to connect for the first time, in ms, by default 30,000. */
+  /** See {@link #setConnectTimeoutMillis}. */
   public long getConnectTimeoutMillis() {
     return get(CONNECT_TIMEOUT);
   }
@@ -75,7 +108,7 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
     return set(CONNECT_TIMEOUT, connectTimeoutMillis);
   }
 
-  /** The file with the certificates of authorities, or null: the connections are not encrypted. */
+  /** See {@link #setCa}. */
   public String getCa() {
     return get(CA);
   }
@@ -91,7 +124,7 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
     return set(CA, file);
   }
 
-  /** The file with the client's token, or null. */
+  /** See {@link #setTokenFile}. */
   public String getTokenFile() {
     return get(TOKEN_FILE);
   }
@@ -107,7 +140,7 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
     return set(TOKEN_FILE, file);
   }
 
-  /** The file with the client's certificate, or null. */
+  /** See {@link #setCertificate}. */
   public String getCertificate() {
     return get(CERTIFICATE);
   }
@@ -123,7 +156,7 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
     return set(CERTIFICATE, file);
   }
 
-  /** The file with the key of the client's certificate, or null. */
+  /** See {@link #setKey}. */
   public String getKey() {
     return get(KEY);
   }

@@ -4,6 +4,11 @@ import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.Told;
+import dev.evenkeel.settings.Setting;
+import dev.evenkeel.settings.SettingType;
+import dev.evenkeel.settings.SettingValues;
+import dev.evenkeel.settings.Settings;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.core.tracing.TracingPolicy;
@@ -24,7 +29,7 @@ import java.util.List;
  * <p>Values are checked when the consumer starts: it fails with INVALID if one is out of its bounds
  * or if options do not go together.
  */
-public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
+public final class ConsumerOptions extends SettingValues<ConsumerOptions> {
   /** What the consumer keeps in order. */
   public enum Order {
     /** It handles the messages of a shard one after another. */
@@ -148,91 +153,333 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   /** Most messages in a batch unless {@link #setBatchMessages} says otherwise: 500. */
   public static final int BATCH_MESSAGES_DEFAULT = 500;
 
-  private static final Schema SCHEMA =
-      new Schema(
-          "consumer option",
-          "%1$s is %2$d: at least %3$d is needed",
-          "%1$s is %2$d: at most %4$d is allowed");
-
-  private static final Option<String> GROUP = SCHEMA.text("group", null);
-  private static final Option<String> MEMBER = SCHEMA.text("member", null);
-  private static final Option<List<String>> TOPICS = SCHEMA.texts("topics", List.of());
-  private static final Option<Mode> MODE = SCHEMA.constant("mode", Mode.class, Mode.SHARDED);
-  private static final Option<Integer> RANGE = SCHEMA.integer("range", null);
-  private static final Option<Strategy> STRATEGY =
-      SCHEMA.constant("strategy", Strategy.class, null);
-  private static final Option<Long> STALL_TIMEOUT =
-      SCHEMA.number("stallTimeoutMillis", null, 1_000, 3_600_000);
-  private static final Option<Dedup> DEDUP = SCHEMA.constant("dedup", Dedup.class, Dedup.OFF);
-  private static final Option<Long> DEDUP_TIMEOUT =
-      SCHEMA.number("dedupTimeoutMillis", null, 1_000, 86_400_000);
-  private static final Option<String> OFFSETS_DIRECTORY = SCHEMA.text("offsetsDirectory", null);
-  private static final Option<OnDamagedOffsets> ON_DAMAGED_OFFSETS =
-      SCHEMA.constant("onDamagedOffsets", OnDamagedOffsets.class, null);
-  private static final Option<Rate> RATE = SCHEMA.rate("rate");
-  private static final Option<Rate> GROUP_RATE = SCHEMA.rate("groupRate");
-  private static final Option<Rate> KEY_RATE = SCHEMA.rate("keyRate");
-  private static final Option<RateBy> RATE_BY = SCHEMA.constant("rateBy", RateBy.class, null);
-  private static final Option<OverRate> OVER_RATE =
-      SCHEMA.constant("overRate", OverRate.class, null);
-  private static final Option<MessageFilter> FILTER =
-      SCHEMA.of(
-          "filter",
-          MessageFilter.ALL,
+  private static final SettingType<MessageFilter> FILTERS =
+      new SettingType<>(
+          "CONDITION",
           json -> MessageFilter.of(((JsonArray) json).stream().map(String.class::cast).toList()),
-          filter -> new JsonArray(filter.texts()));
-  private static final Option<Order> ORDER = SCHEMA.constant("order", Order.class, null);
-  private static final Option<Integer> PARALLEL = SCHEMA.integer("parallel", 16, 1);
-  private static final Option<Boolean> WORKER = SCHEMA.flag("worker", false);
-  private static final Option<WorkerThreads> WORKER_THREADS =
-      SCHEMA.constant("workerThreads", WorkerThreads.class, WorkerThreads.AUTO);
-  private static final Option<StartAt.Kind> START_KIND =
-      SCHEMA.of(
-          "startKind",
-          StartAt.Kind.EARLIEST,
-          json -> constantOf(StartAt.Kind.class, "startKind", (String) json),
-          StartAt.Kind::name);
-  private static final Option<Long> START_VALUE = SCHEMA.number("startValue", 0L);
-  private static final Option<Long> HEARTBEAT = SCHEMA.number("heartbeatMillis", 1_000L, 10);
-  private static final Option<Long> MEMBER_TIMEOUT = SCHEMA.number("memberTimeoutMillis", 5_000L);
-  private static final Option<Long> LOCK_TIME = SCHEMA.number("lockTimeMillis", 50_000L, 0);
-  private static final Option<String> ASSIGNOR = SCHEMA.text("assignor", null);
-  private static final Option<Long> STUCK_TIMEOUT =
-      SCHEMA.number("stuckTimeoutMillis", null, 1_000, 86_400_000);
-  private static final Option<Long> CRASH_LOCK_TIME =
-      SCHEMA.number("crashLockTimeMillis", 0L, 0, 3_600_000);
-  private static final Option<Long> GRACE = SCHEMA.number("graceMillis", 0L, 0, 86_400_000);
-  private static final Option<Integer> PENDING_MESSAGES_MAX =
-      SCHEMA.integer("pendingMessagesMax", 3_000, 1);
-  private static final Option<Integer> PENDING_BYTES_MAX =
-      SCHEMA.integer("pendingBytesMax", 16 << 20, 1);
-  private static final Option<Integer> FETCH_BYTES_MAX =
-      SCHEMA.integer("fetchBytesMax", 1 << 20, 1, Limits.FETCH_BYTES_MAX);
-  private static final Option<Integer> FETCH_WAIT =
-      SCHEMA.integer("fetchWaitMillis", 15_000, 0, Limits.FETCH_WAIT_MILLIS_MAX);
-  private static final Option<Long> COMMIT_DELAY = SCHEMA.number("commitDelayMillis", 200L, 1);
-  private static final Option<Long> COMMIT = SCHEMA.number("commitMillis", 5_000L, 1);
-  private static final Option<Integer> COMMIT_MESSAGES = SCHEMA.integer("commitMessages", 1_000, 1);
-  private static final Option<Integer> HAND_OUT_MESSAGES =
-      SCHEMA.integer("handOutMessages", 32, 1, HAND_OUT_MESSAGES_MAX);
-  private static final Option<Integer> BATCH_MESSAGES =
-      SCHEMA.integer("batchMessages", null, 1, HAND_OUT_MESSAGES_MAX);
-  private static final Option<List<Long>> RETRY_DELAYS =
-      SCHEMA.numbers("retryDelaysMillis", null, RETRY_DELAYS_MAX, 0, RETRY_DELAY_MILLIS_MAX);
-  private static final Option<OnFailure> ON_FAILURE =
-      SCHEMA.constant("onFailure", OnFailure.class, OnFailure.RETRY);
-  private static final Option<Integer> CRASHES_MAX =
-      SCHEMA.integer("crashesMax", Limits.CRASHES_MAX_DEFAULT, 0, Limits.CRASHES_MAX_MOST);
-  private static final Option<Boolean> BREAKER = SCHEMA.flag("breaker", true);
-  private static final Option<Boolean> HOLD_FAILED = SCHEMA.flag("holdFailed", false);
-  private static final Option<DeliveryPolicy> DELIVERY =
-      SCHEMA.constant("delivery", DeliveryPolicy.class, DeliveryPolicy.AT_LEAST_ONCE);
-  private static final Option<TracingPolicy> TRACING =
-      SCHEMA.constant("tracing", TracingPolicy.class, TracingPolicy.PROPAGATE);
+          filter -> new JsonArray(filter.texts()),
+          text -> MessageFilter.of(List.of(text)),
+          filter -> String.join(", ", filter.texts()));
+
+  private static final Settings SETTINGS = new Settings("consumer option");
+
+  private static final Setting<String> GROUP =
+      SETTINGS.text("group").label("G").help("Group that shares the messages.");
+  private static final Setting<String> MEMBER =
+      SETTINGS
+          .text("member")
+          .label("NAME")
+          .help("Name in the group; a second member of the same name takes over.");
+  private static final Setting<List<String>> TOPICS = SETTINGS.texts("topics").unless(List.of());
+  private static final Setting<Mode> MODE =
+      SETTINGS
+          .word("mode", Mode.class)
+          .unless(Mode.SHARDED)
+          .help(
+              "sharded: each shard goes to one member; level: members stay close in the number of"
+                  + " finished messages, so the slowest sets the pace; broadcast: every member"
+                  + " gets every message and keeps its own --offsets; singleton: one elected"
+                  + " member gets all messages, and the others wait to replace it. All members"
+                  + " must agree on mode, range and strategy.");
+  private static final Setting<Integer> RANGE =
+      SETTINGS
+          .integer("range")
+          .usually(GroupPolicy.RANGE_DEFAULT)
+          .from(1)
+          .to(GroupPolicy.RANGE_MAX)
+          .help(
+              "Mode level: the largest difference between two members in finished messages, 1 to"
+                  + " 1,000,000; small keeps them closer, large lets more be in flight.");
+  private static final Setting<Strategy> STRATEGY =
+      SETTINGS
+          .word("strategy", Strategy.class)
+          .usually(Strategy.PULL)
+          .help(
+              "Mode level: pull: each member asks for as many messages as it has room for; push:"
+                  + " the dispatcher sends messages to the members in turn.");
+  private static final Setting<Long> STALL_TIMEOUT =
+      SETTINGS
+          .time("stallTimeoutMillis")
+          .usually(Limits.STALL_TIMEOUT_MILLIS_DEFAULT)
+          .from(1_000)
+          .to(3_600_000)
+          .help(
+              "Mode level: a member that holds up the others and finishes nothing for this time is"
+                  + " set aside: others get its messages, and it returns as a new member.");
+  private static final Setting<Dedup> DEDUP =
+      SETTINGS
+          .word("dedup", Dedup.class)
+          .unless(Dedup.OFF)
+          .help(
+              "Among messages with the same key or payload, the group handles one at a time and"
+                  + " lets one wait; it finishes further ones without handling them. All members"
+                  + " must agree. Only in mode sharded.");
+  private static final Setting<Long> DEDUP_TIMEOUT =
+      SETTINGS
+          .time("dedupTimeoutMillis")
+          .usually(60_000L)
+          .from(1_000)
+          .to(86_400_000)
+          .help(
+              "With --dedup: a message that takes longer no longer blocks its key, and the waiting"
+                  + " one goes on.");
+  private static final Setting<String> OFFSETS_DIRECTORY =
+      SETTINGS
+          .text("offsetsDirectory")
+          .option("--offsets")
+          .label("DIR")
+          .help(
+              "Mode broadcast, required there: directory for this member's offsets, which the"
+                  + " cluster does not store. Only one member of a group can use it at a time.");
+  private static final Setting<OnDamagedOffsets> ON_DAMAGED_OFFSETS =
+      SETTINGS
+          .word("onDamagedOffsets", OnDamagedOffsets.class)
+          .usually(OnDamagedOffsets.REFUSE)
+          .help(
+              "Mode broadcast: what to do if the file of offsets is damaged: refuse to start, or"
+                  + " move it aside and begin at the earliest or latest message.");
+  private static final Setting<Rate> RATE =
+      SETTINGS
+          .add("rate", SettingType.text("R", Rate::parse, Rate::toString))
+          .help(
+              "Rate limit of this member, as 100/s, 30/m or 1/10s. That many messages may start at"
+                  + " once (default: no limit). Not in mode level.");
+  private static final Setting<Rate> GROUP_RATE =
+      SETTINGS
+          .add("groupRate", SettingType.text("R", Rate::parse, Rate::toString))
+          .help(
+              "Rate limit of all members of the group together. It counts for every member, and"
+                  + " 'quota set group-rate' changes it while they run (default: as it is). Not in"
+                  + " mode level.");
+  private static final Setting<Rate> KEY_RATE =
+      SETTINGS
+          .add("keyRate", SettingType.text("R", Rate::parse, Rate::toString))
+          .help(
+              "Rate limit of each key. A message over the limit waits, and messages of other keys"
+                  + " pass it (default: no limit).");
+  private static final Setting<RateBy> RATE_BY =
+      SETTINGS
+          .word("rateBy", RateBy.class)
+          .usually(RateBy.KEY)
+          .help("What --key-rate limits: messages with the same key, or with the same payload.");
+  private static final Setting<OverRate> OVER_RATE =
+      SETTINGS
+          .word("overRate", OverRate.class)
+          .usually(OverRate.WAIT)
+          .help(
+              "What happens to messages over --key-rate: wait: all wait; drop-oldest, drop-newest:"
+                  + " one waits, and the older or newer ones are finished without handling them."
+                  + " Dropping needs --order key or none.");
+  private static final Setting<MessageFilter> FILTER =
+      SETTINGS
+          .add("filter", FILTERS)
+          .unless(MessageFilter.ALL)
+          .help(
+              "Consume only messages whose key or header fits: key=VALUE, key^=PREFIX,"
+                  + " header:NAME=VALUE or header:NAME^=PREFIX; may be repeated. Of several"
+                  + " conditions on the key, or on one header, one must hold. Nodes leave out the"
+                  + " others, which count as consumed. All members must agree on it, but not in"
+                  + " mode broadcast.");
+  private static final Setting<Order> ORDER =
+      SETTINGS
+          .word("order", Order.class)
+          .help(
+              "Which order to keep: that of a shard, that of a key, or none (default: shard; in"
+                  + " mode level: none).");
+  private static final Setting<Integer> PARALLEL =
+      SETTINGS.integer("parallel").unless(16).from(1).help("How many messages are handled at once.");
+  private static final Setting<Boolean> WORKER =
+      SETTINGS.flag("worker").help("Whether handlers run on threads on which they may block.");
+  private static final Setting<WorkerThreads> WORKER_THREADS =
+      SETTINGS
+          .word("workerThreads", WorkerThreads.class)
+          .unless(WorkerThreads.AUTO)
+          .help("Which threads those are.");
+  private static final Setting<StartAt.Kind> START_KIND =
+      SETTINGS
+          .add(
+              "startKind",
+              SettingType.text(
+                  "KIND",
+                  text -> SettingType.constantOf(StartAt.Kind.class, "startKind", text),
+                  StartAt.Kind::name))
+          .unless(StartAt.Kind.EARLIEST)
+          .help("Where a new group begins.");
+  private static final Setting<Long> START_VALUE =
+      SETTINGS.number("startValue").unless(0L).help("The offset or the time that startKind means.");
+  private static final Setting<Long> HEARTBEAT =
+      SETTINGS
+          .time("heartbeatMillis")
+          .unless(1_000L)
+          .from(10)
+          .help("The time between two heartbeats.");
+  private static final Setting<Long> MEMBER_TIMEOUT =
+      SETTINGS
+          .time("memberTimeoutMillis")
+          .unless(5_000L)
+          .help("The silence after which the cluster gives the shards of this member to others.");
+  private static final Setting<Long> LOCK_TIME =
+      SETTINGS
+          .time("lockTimeMillis")
+          .unless(50_000L)
+          .from(0)
+          .to(3_600_000)
+          .help("How long a handover waits at most until this member releases a shard.");
+  private static final Setting<String> ASSIGNOR =
+      SETTINGS
+          .text("assignor")
+          .label("NAME")
+          .help(
+              "How shards are assigned to members: sticky, load, average, consistent-hash, or"
+                  + " another assignor that the nodes have. All members must agree (default: the"
+                  + " group's, else sticky).");
+  private static final Setting<Long> STUCK_TIMEOUT =
+      SETTINGS
+          .time("stuckTimeoutMillis")
+          .from(1_000)
+          .to(86_400_000)
+          .help(
+              "Lose a shard if its messages are being handled and none finishes for this time"
+                  + " (default: never).");
+  private static final Setting<Long> CRASH_LOCK_TIME =
+      SETTINGS
+          .time("crashLockTimeMillis")
+          .unless(0L)
+          .from(0)
+          .to(3_600_000)
+          .help(
+              "How long shards of this member stay without an owner after its death (default: not"
+                  + " at all).");
+  private static final Setting<Long> GRACE =
+      SETTINGS
+          .time("graceMillis")
+          .unless(0L)
+          .from(0)
+          .to(86_400_000)
+          .option("--stable")
+          .help(
+              "Come back with the same --member: its shards wait for that time after it has ended"
+                  + " (default: not at all; without a TIME: 1m).");
+  private static final Setting<Integer> PENDING_MESSAGES_MAX =
+      SETTINGS
+          .integer("pendingMessagesMax")
+          .unless(3_000)
+          .from(1)
+          .help("The most messages that are fetched and not finished.");
+  private static final Setting<Integer> PENDING_BYTES_MAX =
+      SETTINGS
+          .add("pendingBytesMax", SettingType.ofInt(SettingType.SIZE))
+          .unless(16 << 20)
+          .from(1)
+          .help("The most bytes that are fetched and not finished.");
+  private static final Setting<Integer> FETCH_BYTES_MAX =
+      SETTINGS
+          .add("fetchBytesMax", SettingType.ofInt(SettingType.SIZE))
+          .unless(1 << 20)
+          .from(1)
+          .to(Limits.FETCH_BYTES_MAX)
+          .help("The most bytes of one fetch.");
+  private static final Setting<Integer> FETCH_WAIT =
+      SETTINGS
+          .add("fetchWaitMillis", SettingType.ofInt(SettingType.TIME))
+          .unless(15_000)
+          .from(0)
+          .to(Limits.FETCH_WAIT_MILLIS_MAX)
+          .help("The longest wait of one fetch for new messages.");
+  private static final Setting<Long> COMMIT_DELAY =
+      SETTINGS
+          .time("commitDelayMillis")
+          .unless(200L)
+          .from(1)
+          .help("The longest time between the end of a message and its commit.");
+  private static final Setting<Long> COMMIT =
+      SETTINGS
+          .time("commitMillis")
+          .unless(5_000L)
+          .from(1)
+          .help("The longest time between two commits of new state.");
+  private static final Setting<Integer> COMMIT_MESSAGES =
+      SETTINGS
+          .integer("commitMessages")
+          .unless(1_000)
+          .from(1)
+          .help("The most finished messages of a shard that may be uncommitted.");
+  private static final Setting<Integer> HAND_OUT_MESSAGES =
+      SETTINGS
+          .integer("handOutMessages")
+          .unless(32)
+          .from(1)
+          .to(HAND_OUT_MESSAGES_MAX)
+          .help("The most messages of one shard that are handed out at a time.");
+  private static final Setting<Integer> BATCH_MESSAGES =
+      SETTINGS
+          .integer("batchMessages")
+          .usually(BATCH_MESSAGES_DEFAULT)
+          .from(1)
+          .to(HAND_OUT_MESSAGES_MAX)
+          .help("The most messages that a handler of batches gets at once.");
+  private static final Setting<List<Long>> RETRY_DELAYS =
+      SETTINGS
+          .add("retryDelaysMillis", SettingType.TIME.list())
+          .from(0)
+          .to(RETRY_DELAY_MILLIS_MAX)
+          .items(RETRY_DELAYS_MAX)
+          .help(
+              "Delays before the second and later attempts of a message. With n delays a message is"
+                  + " tried n + 1 times (default: 1s,5s,30s,2m,10m).");
+  private static final Setting<OnFailure> ON_FAILURE =
+      SETTINGS
+          .word("onFailure", OnFailure.class)
+          .unless(OnFailure.RETRY)
+          .help(
+              "What happens to a failed message: retry: try again, then make it a dead letter;"
+                  + " dead-letter: make it a dead letter; stop: exit with status 1. dead-letter and"
+                  + " stop retry first if --retry-delays is given.");
+  private static final Setting<Integer> CRASHES_MAX =
+      SETTINGS
+          .integer("crashesMax")
+          .unless(Limits.CRASHES_MAX_DEFAULT)
+          .from(0)
+          .to(Limits.CRASHES_MAX_MOST)
+          .help(
+              "After how many deaths of its consumers a message becomes a dead letter: 3 to 1000,"
+                  + " or 0 for never.");
+  private static final Setting<Boolean> BREAKER =
+      SETTINGS
+          .flag("breaker")
+          .unless(true)
+          .help("Whether the consumer pauses while most messages fail.");
+  private static final Setting<Boolean> HOLD_FAILED =
+      SETTINGS
+          .flag("holdFailed")
+          .help("Whether a failed message keeps its place until its next attempt.");
+  private static final Setting<DeliveryPolicy> DELIVERY =
+      SETTINGS
+          .word("delivery", DeliveryPolicy.class)
+          .unless(DeliveryPolicy.AT_LEAST_ONCE)
+          .help(
+              "at-most-once: commit before a message is handled, and never retry; at-least-once:"
+                  + " commit after it; effectively-once: also commit the state of --on-assign and"
+                  + " --on-release with the offset, so that it counts each message once.");
+  private static final Setting<TracingPolicy> TRACING =
+      SETTINGS
+          .word("tracing", TracingPolicy.class)
+          .unless(TracingPolicy.PROPAGATE)
+          .help("Which messages get a span.");
+
+  /** All settings of a consumer. */
+  public static Settings settings() {
+    return SETTINGS;
+  }
+
+  /** The name of a setting in advice: its setter, or its option of commands. */
+  public static Told setter(String key) {
+    return SETTINGS.of(key).setter(ConsumerOptions.class);
+  }
 
   /** Options with their defaults. */
   public ConsumerOptions() {
-    super(SCHEMA);
+    super(SETTINGS);
   }
 
   /**
@@ -241,10 +488,10 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
    * @throws dev.evenkeel.protocol.RefusedException INVALID for an unknown key or a bad value
    */
   public ConsumerOptions(JsonObject json) {
-    super(SCHEMA, json);
+    super(SETTINGS, json);
   }
 
-  /** The name of the group; null if it is not set. */
+  /** See {@link #setGroup}. */
   public String getGroup() {
     return get(GROUP);
   }
@@ -254,7 +501,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(GROUP, group);
   }
 
-  /** The name of this member; null, the default: a generated name. */
+  /** See {@link #setMember}. */
   public String getMember() {
     return get(MEMBER);
   }
@@ -267,7 +514,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(MEMBER, member);
   }
 
-  /** The names of the topics to subscribe to; empty by default. */
+  /** See {@link #setTopics}. */
   public List<String> getTopics() {
     return get(TOPICS);
   }
@@ -281,7 +528,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(TOPICS, topics);
   }
 
-  /** How the group consumes, by default SHARDED. */
+  /** See {@link #setMode}. */
   public Mode getMode() {
     return get(MODE);
   }
@@ -291,12 +538,9 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(MODE, mode);
   }
 
-  /**
-   * In mode LEVEL, the most messages that one member may be ahead of another: 1 to 1,000,000, by
-   * default 100.
-   */
+  /** See {@link #setRange}. */
   public int getRange() {
-    return get(RANGE, GroupPolicy.RANGE_DEFAULT);
+    return get(RANGE);
   }
 
   /**
@@ -307,9 +551,9 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(RANGE, range);
   }
 
-  /** In mode LEVEL, who moves the messages, by default PULL. */
+  /** See {@link #setStrategy}. */
   public Strategy getStrategy() {
-    return get(STRATEGY, Strategy.PULL);
+    return get(STRATEGY);
   }
 
   /** Mode LEVEL only: who moves the messages, by default PULL. All members must agree. */
@@ -317,12 +561,9 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(STRATEGY, strategy);
   }
 
-  /**
-   * In mode LEVEL, the time without a finished message after which a member is set aside: 1,000 to
-   * 3,600,000 ms, by default 10,000.
-   */
+  /** See {@link #setStallTimeoutMillis}. */
   public long getStallTimeoutMillis() {
-    return get(STALL_TIMEOUT, Limits.STALL_TIMEOUT_MILLIS_DEFAULT);
+    return get(STALL_TIMEOUT);
   }
 
   /**
@@ -335,7 +576,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(STALL_TIMEOUT, stallTimeoutMillis);
   }
 
-  /** What makes a message the same as another, by default OFF. */
+  /** See {@link #setDedup}. */
   public Dedup getDedup() {
     return get(DEDUP);
   }
@@ -350,12 +591,9 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(DEDUP, dedup);
   }
 
-  /**
-   * With dedup, the time after which a running handler loses its key: 1,000 to 86,400,000 ms, by
-   * default 60,000.
-   */
+  /** See {@link #setDedupTimeoutMillis}. */
   public long getDedupTimeoutMillis() {
-    return get(DEDUP_TIMEOUT, 60_000L);
+    return get(DEDUP_TIMEOUT);
   }
 
   /**
@@ -367,7 +605,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(DEDUP_TIMEOUT, dedupTimeoutMillis);
   }
 
-  /** In mode BROADCAST, the directory of the offsets; null by default. */
+  /** See {@link #setOffsetsDirectory}. */
   public String getOffsetsDirectory() {
     return get(OFFSETS_DIRECTORY);
   }
@@ -381,9 +619,9 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(OFFSETS_DIRECTORY, offsetsDirectory);
   }
 
-  /** In mode BROADCAST, what happens to a damaged file of offsets, by default REFUSE. */
+  /** See {@link #setOnDamagedOffsets}. */
   public OnDamagedOffsets getOnDamagedOffsets() {
-    return get(ON_DAMAGED_OFFSETS, OnDamagedOffsets.REFUSE);
+    return get(ON_DAMAGED_OFFSETS);
   }
 
   /**
@@ -394,7 +632,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(ON_DAMAGED_OFFSETS, onDamagedOffsets);
   }
 
-  /** The rate at which messages of this consumer begin; null, the default: no limit. */
+  /** See {@link #setRate}. */
   public Rate getRate() {
     return get(RATE);
   }
@@ -407,7 +645,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(RATE, rate);
   }
 
-  /** What the rate of the whole group shall be; null, the default: as it is. */
+  /** See {@link #setGroupRate}. */
   public Rate getGroupRate() {
     return get(GROUP_RATE);
   }
@@ -422,7 +660,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(GROUP_RATE, groupRate);
   }
 
-  /** The rate at which messages of one key and topic begin; null, the default: no limit. */
+  /** See {@link #setKeyRate}. */
   public Rate getKeyRate() {
     return get(KEY_RATE);
   }
@@ -436,9 +674,9 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(KEY_RATE, keyRate);
   }
 
-  /** What the key rate counts, by default KEY. */
+  /** See {@link #setRateBy}. */
   public RateBy getRateBy() {
-    return get(RATE_BY, RateBy.KEY);
+    return get(RATE_BY);
   }
 
   /** Which messages share a {@link #setKeyRate}, by default those with the same KEY. */
@@ -446,9 +684,9 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(RATE_BY, rateBy);
   }
 
-  /** What happens to messages over the key rate, by default WAIT. */
+  /** See {@link #setOverRate}. */
   public OverRate getOverRate() {
-    return get(OVER_RATE, OverRate.WAIT);
+    return get(OVER_RATE);
   }
 
   /**
@@ -460,7 +698,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(OVER_RATE, overRate);
   }
 
-  /** Which messages the consumer wants, by default all of them. */
+  /** See {@link #setFilter}. */
   public MessageFilter getFilter() {
     return get(FILTER);
   }
@@ -475,9 +713,10 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(FILTER, filter);
   }
 
-  /** What is kept in order, by default SHARD, in mode LEVEL NONE. */
+  /** See {@link #setOrder}. */
   public Order getOrder() {
-    return get(ORDER, getMode() == Mode.LEVEL ? Order.NONE : Order.SHARD);
+    Order order = get(ORDER);
+    return order != null ? order : getMode() == Mode.LEVEL ? Order.NONE : Order.SHARD;
   }
 
   /** What the consumer keeps in order. Null, the default, means SHARD, or NONE in mode LEVEL. */
@@ -485,7 +724,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(ORDER, order);
   }
 
-  /** The most handlers that run at a time, at least 1, by default 16. */
+  /** See {@link #setParallel}. */
   public int getParallel() {
     return get(PARALLEL);
   }
@@ -495,7 +734,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(PARALLEL, parallel);
   }
 
-  /** Whether the handler runs on worker threads, by default false. */
+  /** See {@link #setWorker}. */
   public boolean isWorker() {
     return get(WORKER);
   }
@@ -510,7 +749,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(WORKER, worker);
   }
 
-  /** Which threads a handler on worker threads has, by default AUTO. */
+  /** See {@link #setWorkerThreads}. */
   public WorkerThreads getWorkerThreads() {
     return get(WORKER_THREADS);
   }
@@ -523,7 +762,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(WORKER_THREADS, workerThreads);
   }
 
-  /** Where a new group begins, by default at the earliest message. */
+  /** See {@link #setStart}. */
   public StartAt getStart() {
     return new StartAt(get(START_KIND), get(START_VALUE));
   }
@@ -538,7 +777,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(START_VALUE, start.value());
   }
 
-  /** The time between two heartbeats, at least 10 ms, by default 1,000. */
+  /** See {@link #setHeartbeatMillis}. */
   public long getHeartbeatMillis() {
     return get(HEARTBEAT);
   }
@@ -548,10 +787,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(HEARTBEAT, heartbeatMillis);
   }
 
-  /**
-   * The silence after which the cluster gives the shards of this member to others, in ms, at least
-   * two heartbeats plus 1,000, by default 5,000.
-   */
+  /** See {@link #setMemberTimeoutMillis}. */
   public long getMemberTimeoutMillis() {
     return get(MEMBER_TIMEOUT);
   }
@@ -565,9 +801,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(MEMBER_TIMEOUT, memberTimeoutMillis);
   }
 
-  /**
-   * The longest time that a handover waits for this member, in ms, at least 0, by default 50,000.
-   */
+  /** See {@link #setLockTimeMillis}. */
   public long getLockTimeMillis() {
     return get(LOCK_TIME);
   }
@@ -580,7 +814,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(LOCK_TIME, lockTimeMillis);
   }
 
-  /** The name of the assignor; null, the default: the one that the group has. */
+  /** See {@link #setAssignor}. */
   public String getAssignor() {
     return get(ASSIGNOR);
   }
@@ -595,10 +829,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(ASSIGNOR, assignor);
   }
 
-  /**
-   * The time without a finished message after which another member gets a shard: 1,000 to
-   * 86,400,000 ms; null, the default: never.
-   */
+  /** See {@link #setStuckTimeoutMillis}. */
   public Long getStuckTimeoutMillis() {
     return get(STUCK_TIMEOUT);
   }
@@ -614,7 +845,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(STUCK_TIMEOUT, stuckTimeoutMillis);
   }
 
-  /** How long the shards of a dead member wait for a release: 0 to 3,600,000 ms, by default 0. */
+  /** See {@link #setCrashLockTimeMillis}. */
   public long getCrashLockTimeMillis() {
     return get(CRASH_LOCK_TIME);
   }
@@ -627,7 +858,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(CRASH_LOCK_TIME, crashLockTimeMillis);
   }
 
-  /** How long its shards wait for a member that has ended: 0 to 86,400,000 ms, by default 0. */
+  /** See {@link #setGraceMillis}. */
   public long getGraceMillis() {
     return get(GRACE);
   }
@@ -642,7 +873,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(GRACE, graceMillis);
   }
 
-  /** The most messages that are fetched and not finished, at least 1, by default 3,000. */
+  /** See {@link #setPendingMessagesMax}. */
   public int getPendingMessagesMax() {
     return get(PENDING_MESSAGES_MAX);
   }
@@ -657,7 +888,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(PENDING_MESSAGES_MAX, pendingMessagesMax);
   }
 
-  /** The most bytes that are fetched and not finished, at least 1, by default 16 MiB. */
+  /** See {@link #setPendingBytesMax}. */
   public int getPendingBytesMax() {
     return get(PENDING_BYTES_MAX);
   }
@@ -670,7 +901,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(PENDING_BYTES_MAX, pendingBytesMax);
   }
 
-  /** The most bytes of one fetch: 1 to 1 MiB, by default 1 MiB. */
+  /** See {@link #setFetchBytesMax}. */
   public int getFetchBytesMax() {
     return get(FETCH_BYTES_MAX);
   }
@@ -680,7 +911,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(FETCH_BYTES_MAX, fetchBytesMax);
   }
 
-  /** The longest wait of one fetch for new messages: 0 to 15,000 ms, by default 15,000. */
+  /** See {@link #setFetchWaitMillis}. */
   public int getFetchWaitMillis() {
     return get(FETCH_WAIT);
   }
@@ -693,10 +924,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(FETCH_WAIT, fetchWaitMillis);
   }
 
-  /**
-   * The longest time between the end of a message and its commit, in ms, at least 1, by default
-   * 200.
-   */
+  /** See {@link #setCommitDelayMillis}. */
   public long getCommitDelayMillis() {
     return get(COMMIT_DELAY);
   }
@@ -711,7 +939,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(COMMIT_DELAY, commitDelayMillis);
   }
 
-  /** The longest time between two commits of new state, in ms, at least 1, by default 5,000. */
+  /** See {@link #setCommitMillis}. */
   public long getCommitMillis() {
     return get(COMMIT);
   }
@@ -725,9 +953,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(COMMIT, commitMillis);
   }
 
-  /**
-   * The most finished messages of a shard that may be uncommitted, at least 1, by default 1,000.
-   */
+  /** See {@link #setCommitMessages}. */
   public int getCommitMessages() {
     return get(COMMIT_MESSAGES);
   }
@@ -740,10 +966,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(COMMIT_MESSAGES, commitMessages);
   }
 
-  /**
-   * The most messages of one shard that are handed out at a time: 1 to {@link
-   * #HAND_OUT_MESSAGES_MAX}, by default 32.
-   */
+  /** See {@link #setHandOutMessages}. */
   public int getHandOutMessages() {
     return get(HAND_OUT_MESSAGES);
   }
@@ -758,9 +981,9 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(HAND_OUT_MESSAGES, handOutMessages);
   }
 
-  /** The most messages that a batch handler gets at once, by default 500. */
+  /** See {@link #setBatchMessages}. */
   public int getBatchMessages() {
-    return get(BATCH_MESSAGES, BATCH_MESSAGES_DEFAULT);
+    return get(BATCH_MESSAGES);
   }
 
   /**
@@ -773,14 +996,12 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(BATCH_MESSAGES, batchMessages);
   }
 
-  /**
-   * The pauses before the second and all further attempts, in ms; by default {@link
-   * #DEFAULT_RETRY_DELAYS_MILLIS} if failed messages are retried, and none otherwise.
-   */
+  /** See {@link #setRetryDelaysMillis}. */
   public List<Long> getRetryDelaysMillis() {
     boolean again =
         getOnFailure() == OnFailure.RETRY && getDelivery() != DeliveryPolicy.AT_MOST_ONCE;
-    return get(RETRY_DELAYS, again ? DEFAULT_RETRY_DELAYS_MILLIS : List.of());
+    List<Long> delays = get(RETRY_DELAYS);
+    return delays != null ? delays : again ? DEFAULT_RETRY_DELAYS_MILLIS : List.of();
   }
 
   /**
@@ -796,7 +1017,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(RETRY_DELAYS, retryDelaysMillis == null ? null : List.copyOf(retryDelaysMillis));
   }
 
-  /** What happens to a message that fails, by default RETRY. */
+  /** See {@link #setOnFailure}. */
   public OnFailure getOnFailure() {
     return get(ON_FAILURE);
   }
@@ -806,7 +1027,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(ON_FAILURE, onFailure);
   }
 
-  /** After how many deaths of its consumers a message becomes a dead letter, by default 5. */
+  /** See {@link #setCrashesMax}. */
   public int getCrashesMax() {
     return get(CRASHES_MAX);
   }
@@ -822,7 +1043,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(CRASHES_MAX, crashesMax);
   }
 
-  /** Whether the consumer pauses while most messages fail, by default true. */
+  /** See {@link #setBreaker}. */
   public boolean isBreaker() {
     return get(BREAKER);
   }
@@ -836,7 +1057,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(BREAKER, breaker);
   }
 
-  /** What a crash may do to a message, by default AT_LEAST_ONCE. */
+  /** See {@link #setDelivery}. */
   public DeliveryPolicy getDelivery() {
     return get(DELIVERY);
   }
@@ -851,7 +1072,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(DELIVERY, delivery);
   }
 
-  /** Whether a failed message keeps its place until its next attempt, by default false. */
+  /** See {@link #setHoldFailed}. */
   public boolean isHoldFailed() {
     return get(HOLD_FAILED);
   }
@@ -866,7 +1087,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(HOLD_FAILED, holdFailed);
   }
 
-  /** Which messages get a span when they are handled, by default PROPAGATE. */
+  /** See {@link #setTracing}. */
   public TracingPolicy getTracing() {
     return get(TRACING);
   }

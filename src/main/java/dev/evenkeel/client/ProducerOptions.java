@@ -2,6 +2,11 @@ package dev.evenkeel.client;
 
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Told;
+import dev.evenkeel.settings.Setting;
+import dev.evenkeel.settings.SettingType;
+import dev.evenkeel.settings.SettingValues;
+import dev.evenkeel.settings.Settings;
 import io.vertx.core.json.JsonObject;
 import io.vertx.core.tracing.TracingPolicy;
 
@@ -14,7 +19,7 @@ import io.vertx.core.tracing.TracingPolicy;
  * or if options do not go together. Options whose names begin with {@code spool} have an effect
  * only with {@link #setSpool}.
  */
-public final class ProducerOptions extends OptionValues<ProducerOptions> {
+public final class ProducerOptions extends SettingValues<ProducerOptions> {
   /** When the spool is forced to the disk, which decides what a crash of the machine can lose. */
   public enum SpoolFsync {
     /** When the operating system does it: a crash of the machine may lose messages. */
@@ -39,52 +44,172 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
   /** The least that {@link #setSpoolLimitBytes} takes: 32 MiB. */
   public static final long SPOOL_LIMIT_BYTES_MIN = 32L << 20;
 
-  private static final String OUT_OF_BOUNDS = "bad %s %d: use %d to %d";
-  private static final Schema SCHEMA = new Schema("producer option", OUT_OF_BOUNDS, OUT_OF_BOUNDS);
+  private static final Settings SETTINGS = new Settings("producer option");
 
-  private static final Option<String> TOPIC = SCHEMA.text("topic", null);
-  private static final Option<String> NAME = SCHEMA.text("name", "");
-  private static final Option<Integer> BATCH_BYTES =
-      SCHEMA.integer("batchBytes", 256 << 10, 1, Limits.BATCH_BYTES_MAX);
-  private static final Option<Compression> COMPRESSION =
-      SCHEMA.constant("compression", Compression.class, Compression.NONE);
-  private static final Option<Long> LINGER = SCHEMA.number("lingerMillis", 5L, 0, 60_000);
-  private static final Option<Long> BUFFER_BYTES =
-      SCHEMA.number("bufferBytes", 32L << 20, 1, Long.MAX_VALUE / 4);
-  private static final Option<Integer> BATCHES_IN_FLIGHT =
-      SCHEMA.integer("batchesInFlight", 4, 1, Limits.BATCHES_REMEMBERED);
-  private static final Option<Long> DELIVERY_TIMEOUT =
-      SCHEMA.number("deliveryTimeoutMillis", 120_000L, 1, Integer.MAX_VALUE);
-  private static final Option<Long> DISK_FULL_TIMEOUT =
-      SCHEMA.number("diskFullTimeoutMillis", 10_000L, 0, Integer.MAX_VALUE);
-  private static final Option<Long> QUOTA_TIMEOUT =
-      SCHEMA.number("quotaTimeoutMillis", 3_600_000L, 0, Integer.MAX_VALUE);
-  private static final Option<OnFull> ON_FULL =
-      SCHEMA.constant("onFull", OnFull.class, OnFull.WAIT);
-  private static final Option<Acks> ACKS = SCHEMA.constant("acks", Acks.class, Acks.MAJORITY);
-  private static final Option<Long> ACKS_TIMEOUT =
-      SCHEMA.number("acksTimeoutMillis", 10_000L, 1, Integer.MAX_VALUE);
-  private static final Option<TracingPolicy> TRACING =
-      SCHEMA.constant("tracing", TracingPolicy.class, TracingPolicy.PROPAGATE);
-  private static final Option<String> SPOOL = SCHEMA.text("spool", "");
-  private static final Option<Long> SPOOL_LIMIT_BYTES =
-      SCHEMA.number("spoolLimitBytes", 1L << 30, SPOOL_LIMIT_BYTES_MIN, Long.MAX_VALUE / 4);
-  private static final Option<Long> SPOOL_FLUSH =
-      SCHEMA.number("spoolFlushMillis", 100L, 1, 60_000);
-  private static final Option<Integer> SPOOL_FLUSH_MESSAGES =
-      SCHEMA.integer("spoolFlushMessages", 1_000, 1, 1_000_000);
-  private static final Option<Long> SPOOL_FLUSH_BYTES =
-      SCHEMA.number("spoolFlushBytes", 1L << 20, 1, SPOOL_FLUSH_BYTES_MAX);
-  private static final Option<SpoolFsync> SPOOL_FSYNC =
-      SCHEMA.constant("spoolFsync", SpoolFsync.class, SpoolFsync.INTERVAL);
-  private static final Option<Long> SPOOL_FSYNC_MILLIS =
-      SCHEMA.number("spoolFsyncMillis", 1_000L, 1, 3_600_000);
-  private static final Option<Boolean> SPOOL_RESTART = SCHEMA.flag("spoolRestart", false);
-  private static final Option<Boolean> SPOOL_RESEND = SCHEMA.flag("spoolResend", false);
+  private static final Setting<String> TOPIC = SETTINGS.text("topic").help("Topic to send to.");
+  private static final Setting<String> NAME =
+      SETTINGS
+          .text("name")
+          .unless("")
+          .label("PRODUCER")
+          .help("Name of this producer. A later producer with the same name replaces it.");
+  private static final Setting<Integer> BATCH_BYTES =
+      SETTINGS
+          .add("batchBytes", SettingType.ofInt(SettingType.SIZE))
+          .unless(256 << 10)
+          .from(1)
+          .to(Limits.BATCH_BYTES_MAX)
+          .help("The largest batch of one shard.");
+  private static final Setting<Compression> COMPRESSION =
+      SETTINGS
+          .word("compression", Compression.class)
+          .unless(Compression.NONE)
+          .help(
+              "How batches are compressed: lz4 is fast, zstd makes them smaller. All nodes and"
+                  + " consumers must have a version that reads compressed batches.");
+  private static final Setting<Long> LINGER =
+      SETTINGS
+          .time("lingerMillis")
+          .unless(5L)
+          .from(0)
+          .to(60_000)
+          .help("How long a batch waits for more messages.");
+  private static final Setting<Long> BUFFER_BYTES =
+      SETTINGS
+          .size("bufferBytes")
+          .unless(32L << 20)
+          .from(1)
+          .to(Long.MAX_VALUE / 4)
+          .help("The most bytes that are taken and not acknowledged.");
+  private static final Setting<Integer> BATCHES_IN_FLIGHT =
+      SETTINGS
+          .integer("batchesInFlight")
+          .unless(4)
+          .from(1)
+          .to(Limits.BATCHES_REMEMBERED)
+          .help("The most batches of a shard that are under way at a time.");
+  private static final Setting<Long> DELIVERY_TIMEOUT =
+      SETTINGS
+          .time("deliveryTimeoutMillis")
+          .unless(120_000L)
+          .from(1)
+          .to(Integer.MAX_VALUE)
+          .help("How long to try to send each message.");
+  private static final Setting<Long> DISK_FULL_TIMEOUT =
+      SETTINGS
+          .time("diskFullTimeoutMillis")
+          .unless(10_000L)
+          .from(0)
+          .to(Integer.MAX_VALUE)
+          .help("How long a batch is tried while the disk of the node is too full.");
+  private static final Setting<Long> QUOTA_TIMEOUT =
+      SETTINGS
+          .time("quotaTimeoutMillis")
+          .unless(3_600_000L)
+          .from(0)
+          .to(Integer.MAX_VALUE)
+          .help("How long a batch is tried while a quota holds it up.");
+  private static final Setting<OnFull> ON_FULL =
+      SETTINGS
+          .word("onFull", OnFull.class)
+          .unless(OnFull.WAIT)
+          .help("What a send does while the buffer is full.");
+  private static final Setting<Acks> ACKS =
+      SETTINGS
+          .word("acks", Acks.class)
+          .unless(Acks.MAJORITY)
+          .help(
+              "When a line is acknowledged: none: when it is sent; majority: when a majority of the"
+                  + " replicas has it on disk; all: when every replica has.");
+  private static final Setting<Long> ACKS_TIMEOUT =
+      SETTINGS
+          .time("acksTimeoutMillis")
+          .unless(10_000L)
+          .from(1)
+          .to(Integer.MAX_VALUE)
+          .help(
+              "With --acks all: how long to wait for all replicas after a majority has a line. Then"
+                  + " the error names the missing ones.");
+  private static final Setting<TracingPolicy> TRACING =
+      SETTINGS
+          .word("tracing", TracingPolicy.class)
+          .unless(TracingPolicy.PROPAGATE)
+          .help("Which messages get a span.");
+  private static final Setting<String> SPOOL =
+      SETTINGS
+          .text("spool")
+          .unless("")
+          .label("DIR")
+          .help(
+              "Directory that stores each line until it is acknowledged. If the program ends before"
+                  + " that, the same command sends the rest when it runs again: no line is lost or"
+                  + " sent twice.");
+  private static final Setting<Long> SPOOL_LIMIT_BYTES =
+      SETTINGS
+          .size("spoolLimitBytes")
+          .unless(1L << 30)
+          .from(SPOOL_LIMIT_BYTES_MIN)
+          .to(Long.MAX_VALUE / 4)
+          .option("--spool-limit")
+          .help("Stop reading while the spool is larger than this.");
+  private static final Setting<Long> SPOOL_FLUSH =
+      SETTINGS
+          .time("spoolFlushMillis")
+          .unless(100L)
+          .from(1)
+          .to(60_000)
+          .help("The longest time that an accepted message is in memory only.");
+  private static final Setting<Integer> SPOOL_FLUSH_MESSAGES =
+      SETTINGS
+          .integer("spoolFlushMessages")
+          .unless(1_000)
+          .from(1)
+          .to(1_000_000)
+          .help("How many messages in memory are written to the spool at once.");
+  private static final Setting<Long> SPOOL_FLUSH_BYTES =
+      SETTINGS
+          .size("spoolFlushBytes")
+          .unless(1L << 20)
+          .from(1)
+          .to(SPOOL_FLUSH_BYTES_MAX)
+          .help("How many bytes in memory are written to the spool at once.");
+  private static final Setting<SpoolFsync> SPOOL_FSYNC =
+      SETTINGS
+          .word("spoolFsync", SpoolFsync.class)
+          .unless(SpoolFsync.INTERVAL)
+          .help("When to fsync the spool (default: interval, every second).");
+  private static final Setting<Long> SPOOL_FSYNC_MILLIS =
+      SETTINGS
+          .time("spoolFsyncMillis")
+          .unless(1_000L)
+          .from(1)
+          .to(3_600_000)
+          .option("--spool-fsync-every")
+          .help("The time between two fsyncs of the spool.");
+  private static final Setting<Boolean> SPOOL_RESTART =
+      SETTINGS
+          .flag("spoolRestart")
+          .help("Delete the messages in the spool, and read FILE from its beginning.");
+  private static final Setting<Boolean> SPOOL_RESEND =
+      SETTINGS
+          .flag("spoolResend")
+          .help(
+              "Send the lines of an earlier run even if the cluster has forgotten the producer and"
+                  + " cannot detect duplicates. Lines may then be in the topic twice.");
+
+  /** All settings of a producer. */
+  public static Settings settings() {
+    return SETTINGS;
+  }
+
+  /** The name of a setting in advice: its setter, or its option of commands. */
+  public static Told setter(String key) {
+    return SETTINGS.of(key).setter(ProducerOptions.class);
+  }
 
   /** Options with their defaults. */
   public ProducerOptions() {
-    super(SCHEMA);
+    super(SETTINGS);
   }
 
   /**
@@ -93,10 +218,10 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
    * @throws dev.evenkeel.protocol.RefusedException INVALID for an unknown key or a bad value
    */
   public ProducerOptions(JsonObject json) {
-    super(SCHEMA, json);
+    super(SETTINGS, json);
   }
 
-  /** The topic to send to; null if it is not set. */
+  /** See {@link #setTopic}. */
   public String getTopic() {
     return get(TOPIC);
   }
@@ -106,7 +231,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(TOPIC, topic);
   }
 
-  /** The name of the producer; empty, the default: none. */
+  /** See {@link #setName}. */
   public String getName() {
     return get(NAME);
   }
@@ -119,10 +244,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(NAME, name);
   }
 
-  /**
-   * The largest batch of one shard, in bytes: 1 to {@link Limits#BATCH_BYTES_MAX}, by default 256
-   * KiB.
-   */
+  /** See {@link #setBatchBytes}. */
   public int getBatchBytes() {
     return get(BATCH_BYTES);
   }
@@ -136,7 +258,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(BATCH_BYTES, batchBytes);
   }
 
-  /** How batches are compressed, by default NONE. */
+  /** See {@link #setCompression}. */
   public Compression getCompression() {
     return get(COMPRESSION);
   }
@@ -155,7 +277,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(COMPRESSION, compression);
   }
 
-  /** How long a batch waits for more messages: 0 to 60,000 ms, by default 5. */
+  /** See {@link #setLingerMillis}. */
   public long getLingerMillis() {
     return get(LINGER);
   }
@@ -169,7 +291,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(LINGER, lingerMillis);
   }
 
-  /** The most bytes that are taken and not acknowledged, at least 1, by default 32 MiB. */
+  /** See {@link #setBufferBytes}. */
   public long getBufferBytes() {
     return get(BUFFER_BYTES);
   }
@@ -182,10 +304,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(BUFFER_BYTES, bufferBytes);
   }
 
-  /**
-   * The most batches of a shard that are under way at a time: 1 to {@link
-   * Limits#BATCHES_REMEMBERED}, by default 4.
-   */
+  /** See {@link #setBatchesInFlight}. */
   public int getBatchesInFlight() {
     return get(BATCHES_IN_FLIGHT);
   }
@@ -198,7 +317,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(BATCHES_IN_FLIGHT, batchesInFlight);
   }
 
-  /** How long a batch is tried: 1 to 2,147,483,647 ms, by default 120,000. */
+  /** See {@link #setDeliveryTimeoutMillis}. */
   public long getDeliveryTimeoutMillis() {
     return get(DELIVERY_TIMEOUT);
   }
@@ -213,10 +332,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(DELIVERY_TIMEOUT, deliveryTimeoutMillis);
   }
 
-  /**
-   * How long a batch is tried while the disk of the node is too full: 0 to 2,147,483,647 ms, by
-   * default 10,000.
-   */
+  /** See {@link #setDiskFullTimeoutMillis}. */
   public long getDiskFullTimeoutMillis() {
     return get(DISK_FULL_TIMEOUT);
   }
@@ -230,10 +346,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(DISK_FULL_TIMEOUT, diskFullTimeoutMillis);
   }
 
-  /**
-   * How long a batch is tried while a quota holds it up: 0 to 2,147,483,647 ms, by default
-   * 3,600,000.
-   */
+  /** See {@link #setQuotaTimeoutMillis}. */
   public long getQuotaTimeoutMillis() {
     return get(QUOTA_TIMEOUT);
   }
@@ -248,7 +361,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(QUOTA_TIMEOUT, quotaTimeoutMillis);
   }
 
-  /** What {@link Producer#send} does while the buffer is full, by default WAIT. */
+  /** See {@link #setOnFull}. */
   public OnFull getOnFull() {
     return get(ON_FULL);
   }
@@ -258,7 +371,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(ON_FULL, onFull);
   }
 
-  /** When a message counts as acknowledged, by default MAJORITY. */
+  /** See {@link #setAcks}. */
   public Acks getAcks() {
     return get(ACKS);
   }
@@ -271,7 +384,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(ACKS, acks);
   }
 
-  /** How long {@link Acks#ALL} waits for all replicas: 1 to 2,147,483,647 ms, by default 10,000. */
+  /** See {@link #setAcksTimeoutMillis}. */
   public long getAcksTimeoutMillis() {
     return get(ACKS_TIMEOUT);
   }
@@ -285,7 +398,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(ACKS_TIMEOUT, acksTimeoutMillis);
   }
 
-  /** The directory of the spool; empty, the default: no spool. */
+  /** See {@link #setSpool}. */
   public String getSpool() {
     return get(SPOOL);
   }
@@ -299,7 +412,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(SPOOL, spool);
   }
 
-  /** The most bytes of the spool on the disk, at least 32 MiB, by default 1 GiB. */
+  /** See {@link #setSpoolLimitBytes}. */
   public long getSpoolLimitBytes() {
     return get(SPOOL_LIMIT_BYTES);
   }
@@ -313,9 +426,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(SPOOL_LIMIT_BYTES, spoolLimitBytes);
   }
 
-  /**
-   * The longest time that an accepted message is in memory only: 1 to 60,000 ms, by default 100.
-   */
+  /** See {@link #setSpoolFlushMillis}. */
   public long getSpoolFlushMillis() {
     return get(SPOOL_FLUSH);
   }
@@ -328,9 +439,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(SPOOL_FLUSH, spoolFlushMillis);
   }
 
-  /**
-   * How many messages in memory are written to the spool at once: 1 to 1,000,000, by default 1,000.
-   */
+  /** See {@link #setSpoolFlushMessages}. */
   public int getSpoolFlushMessages() {
     return get(SPOOL_FLUSH_MESSAGES);
   }
@@ -343,10 +452,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(SPOOL_FLUSH_MESSAGES, spoolFlushMessages);
   }
 
-  /**
-   * How many bytes in memory are written to the spool at once: 1 to {@link #SPOOL_FLUSH_BYTES_MAX},
-   * by default 1 MiB.
-   */
+  /** See {@link #setSpoolFlushBytes}. */
   public long getSpoolFlushBytes() {
     return get(SPOOL_FLUSH_BYTES);
   }
@@ -359,7 +465,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(SPOOL_FLUSH_BYTES, spoolFlushBytes);
   }
 
-  /** When the spool is forced to the disk, by default INTERVAL. */
+  /** See {@link #setSpoolFsync}. */
   public SpoolFsync getSpoolFsync() {
     return get(SPOOL_FSYNC);
   }
@@ -372,9 +478,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(SPOOL_FSYNC, spoolFsync);
   }
 
-  /**
-   * The time between two fsyncs of the spool with INTERVAL: 1 to 3,600,000 ms, by default 1,000.
-   */
+  /** See {@link #setSpoolFsyncMillis}. */
   public long getSpoolFsyncMillis() {
     return get(SPOOL_FSYNC_MILLIS);
   }
@@ -387,7 +491,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(SPOOL_FSYNC_MILLIS, spoolFsyncMillis);
   }
 
-  /** Whether to drop what is in the spool and begin a new one, by default false. */
+  /** See {@link #setSpoolRestart}. */
   public boolean isSpoolRestart() {
     return get(SPOOL_RESTART);
   }
@@ -400,10 +504,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(SPOOL_RESTART, spoolRestart);
   }
 
-  /**
-   * Whether to send what an earlier run left although some of it may then be there twice, by
-   * default false.
-   */
+  /** See {@link #setSpoolResend}. */
   public boolean isSpoolResend() {
     return get(SPOOL_RESEND);
   }
@@ -417,7 +518,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(SPOOL_RESEND, spoolResend);
   }
 
-  /** Which messages get a span, by default PROPAGATE. */
+  /** See {@link #setTracing}. */
   public TracingPolicy getTracing() {
     return get(TRACING);
   }

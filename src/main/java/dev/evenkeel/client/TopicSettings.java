@@ -1,6 +1,9 @@
 package dev.evenkeel.client;
 
 import dev.evenkeel.api.TopicLimits;
+import dev.evenkeel.settings.Setting;
+import dev.evenkeel.settings.SettingValues;
+import dev.evenkeel.settings.Settings;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 
@@ -8,20 +11,30 @@ import java.time.Duration;
  * Settings of a topic that can change; see {@link Admin}. What is not set keeps its value, or has
  * its default in a new topic. Values are checked by the cluster: INVALID if one is out of bounds.
  */
-public final class TopicSettings extends OptionValues<TopicSettings> {
-  private static final Schema SCHEMA =
-      new Schema(
-          "topic setting",
-          "%1$s is %2$d: at least %3$d is needed",
-          "%1$s is %2$d: at most %4$d is allowed");
+public final class TopicSettings extends SettingValues<TopicSettings> {
+  private static final Settings SETTINGS = new Settings("topic setting");
 
-  private static final Option<Long> RETENTION = SCHEMA.number("retentionMillis", null, 0);
-  private static final Option<Long> AGE_MAX = SCHEMA.number("ageMillisMax", null, -1);
-  private static final Option<Long> SHARD_BYTES_MAX = SCHEMA.number("shardBytesMax", null, -1);
+  private static final Setting<Long> RETENTION =
+      SETTINGS
+          .time("retentionMillis")
+          .from(0)
+          .help("How long a message is kept after every group has consumed it.");
+  private static final Setting<Long> AGE_MAX =
+      SETTINGS
+          .time("ageMillisMax")
+          .from(-1)
+          .option("--max-age")
+          .help("Age at which messages are dropped, consumed or not.");
+  private static final Setting<Long> SHARD_BYTES_MAX =
+      SETTINGS
+          .size("shardBytesMax")
+          .from(-1)
+          .option("--max-shard-bytes")
+          .help("Bytes above which the oldest messages of a shard are dropped.");
 
   /** Settings none of which is set. */
   public TopicSettings() {
-    super(SCHEMA);
+    super(SETTINGS);
   }
 
   /**
@@ -30,14 +43,14 @@ public final class TopicSettings extends OptionValues<TopicSettings> {
    * @throws dev.evenkeel.protocol.RefusedException INVALID for an unknown key or a bad value
    */
   public TopicSettings(JsonObject json) {
-    super(SCHEMA, json);
+    super(SETTINGS, json);
   }
 
   TopicLimits limits() {
     return new TopicLimits(getRetentionMillis(), getAgeMillisMax(), getShardBytesMax());
   }
 
-  /** How long a message is kept after every group has consumed it; null: not set. */
+  /** See {@link #setRetentionMillis}. */
   public Long getRetentionMillis() {
     return get(RETENTION);
   }
@@ -52,7 +65,7 @@ public final class TopicSettings extends OptionValues<TopicSettings> {
     return setRetentionMillis(retention.toMillis());
   }
 
-  /** Age at which messages are dropped, consumed or not; -1: off; null: not set. */
+  /** See {@link #setAgeMillisMax}. */
   public Long getAgeMillisMax() {
     return get(AGE_MAX);
   }
@@ -62,7 +75,7 @@ public final class TopicSettings extends OptionValues<TopicSettings> {
     return set(AGE_MAX, ageMillisMax);
   }
 
-  /** Bytes above which the oldest messages of a shard are dropped; -1: off; null: not set. */
+  /** See {@link #setShardBytesMax}. */
   public Long getShardBytesMax() {
     return get(SHARD_BYTES_MAX);
   }

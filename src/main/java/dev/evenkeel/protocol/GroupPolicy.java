@@ -74,15 +74,16 @@ public record GroupPolicy(String mode, int range, String strategy, String dedup)
     Names.check("mode", mode);
     if (isLevel()) {
       if (range < 1 || range > RANGE_MAX) {
-        throw invalid("range of " + range + ": it must be 1 to " + RANGE_MAX);
+        throw Refusal.INVALID.error(
+            "%s %s: it must be 1 to %s", Told.as("range of", "--range"), range, RANGE_MAX);
       }
       if (!STRATEGY_PULL.equals(strategy) && !STRATEGY_PUSH.equals(strategy)) {
         throw unknown("strategy", strategy, "use pull or push");
       }
     } else if (range != 0) {
-      throw invalid("a range of " + range + " in mode " + mode + ": only mode level has one");
+      throw notIn(mode, Told.text("%s %s", Told.as("a range of", "--range"), range));
     } else if (strategy != null) {
-      throw invalid("a strategy in mode " + mode + ": only mode level has one");
+      throw notIn(mode, Told.as("a strategy", "--strategy"));
     }
     if (!DEDUP_OFF.equals(dedup) && !DEDUP_KEY.equals(dedup) && !DEDUP_PAYLOAD.equals(dedup)) {
       throw unknown("dedup", dedup, "use off, key or payload");
@@ -112,6 +113,12 @@ public record GroupPolicy(String mode, int range, String strategy, String dedup)
   private static String difference(String how, String option, Object its, Object other) {
     return "runs %s %s, not %s: give all its members %s %s, or stop the others first"
         .formatted(how, its, other, option, its);
+  }
+
+  private static RefusedException notIn(String mode, Told what) {
+    Told ofMode = Told.setting("mode");
+    return Refusal.INVALID.error(
+        "%s in %s %s: only %s level has one", what, ofMode, mode, ofMode);
   }
 
   private static RefusedException unknown(String what, String value, String right) {

@@ -38,19 +38,31 @@ public class RefusedException extends RuntimeException {
 
   private final Refusal refusal;
 
+  /** The message for people who use commands; null: they get the words of programs. */
+  private final String ofCommands;
+
   /**
    * @param detail what was wrong, with the value, and what would be right
    */
   public RefusedException(Refusal refusal, String detail) {
-    super(detail, null, false, false);
-    this.refusal = refusal;
+    this(refusal, detail, (String) null);
   }
 
   /**
-   * @param format as {@link String#format} takes it
+   * @param format as {@link String#format} takes it; values may be {@link Told}
    */
   public RefusedException(Refusal refusal, String format, Object... values) {
-    this(refusal, String.format(format, values));
+    this(refusal, Told.text(format, values));
+  }
+
+  private RefusedException(Refusal refusal, Told told) {
+    this(refusal, told.ofPrograms(), told.ofCommands());
+  }
+
+  private RefusedException(Refusal refusal, String detail, String ofCommands) {
+    super(detail, null, false, false);
+    this.refusal = refusal;
+    this.ofCommands = ofCommands;
   }
 
   /** NOT_LEADER. */
@@ -342,6 +354,16 @@ public class RefusedException extends RuntimeException {
     return refusal == Refusal.NOT_LEADER && detail.indexOf(' ') < 0
         ? "node " + detail + " leads the log group now: try again"
         : detail;
+  }
+
+  /** The message, in both forms. */
+  public Told told() {
+    return Told.as(getMessage(), ofCommands == null ? getMessage() : ofCommands);
+  }
+
+  /** The {@link #words} with the options of commands in place of settings. */
+  public String wordsOfCommands() {
+    return ofCommands == null || ofCommands.equals(getMessage()) ? words() : ofCommands;
   }
 
   /** The {@link #words} in the form that programs of every version read, for example in ms. */

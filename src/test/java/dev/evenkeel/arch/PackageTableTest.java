@@ -31,16 +31,26 @@ class PackageTableTest {
   private static final String ENTRY = "(entry points)";
 
   private static final Set<String> CLIENT_JAR =
-      Set.of("client", "client.internal", "api", "protocol", "level", "dedup", "bus", "cluster");
+      Set.of(
+          "client",
+          "client.internal",
+          "settings",
+          "api",
+          "protocol",
+          "level",
+          "dedup",
+          "bus",
+          "cluster");
 
   /** Package → what it may import of ours. */
   private static final Map<String, Set<String>> TABLE =
       Map.ofEntries(
           Map.entry(ENTRY, CLIENT_JAR),
-          Map.entry("client", Set.of("api", "protocol")),
+          Map.entry("client", Set.of("settings", "api", "protocol")),
           Map.entry(
               "client.internal",
-              Set.of("client", "api", "protocol", "level", "dedup", "bus", "cluster")),
+              Set.of("client", "settings", "api", "protocol", "level", "dedup", "bus", "cluster")),
+          Map.entry("settings", Set.of("protocol")),
           Map.entry("api", Set.of("protocol")),
           Map.entry("protocol", Set.of()),
           Map.entry("level", Set.of("protocol")),
@@ -49,12 +59,13 @@ class PackageTableTest {
           Map.entry("assign", Set.of("protocol")),
           Map.entry("log", Set.of("protocol")),
           Map.entry("storage", Set.of("protocol")),
-          Map.entry("broker", Set.of("protocol", "log", "storage", "bus")),
+          Map.entry("broker", Set.of("settings", "protocol", "log", "storage", "bus")),
           Map.entry("cluster", Set.of("protocol", "dedup")),
           Map.entry(
               "dispatcher",
               // The client: the level dispatcher of a group is a consumer (decision 11).
               Set.of(
+                  "settings",
                   "api",
                   "protocol",
                   "bus",
@@ -70,6 +81,7 @@ class PackageTableTest {
               "gateway",
               Set.of(
                   ENTRY,
+                  "settings",
                   "api",
                   "protocol",
                   "bus",

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.settings.ByteSizes;
 import java.nio.file.Files;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -43,6 +43,8 @@ class ConsumerOptionsTest {
     assertThat(options.getDedup()).isEqualTo(ConsumerOptions.Dedup.OFF);
     assertThat(OptionsCheck.policy(options)).isEqualTo(GroupPolicy.SHARDED);
     OptionsCheck.check(options);
+    ConsumerOptions nulls = options().setMode(null).setDedup(null);
+    assertThat(OptionsCheck.policy(nulls)).isEqualTo(GroupPolicy.SHARDED);
   }
 
   @Test
@@ -90,7 +92,6 @@ class ConsumerOptionsTest {
     refuses(
         level().setStallTimeoutMillis(3_600_001),
         "stallTimeoutMillis is 3600001: at most 3600000 is allowed");
-    refuses(options().setMode(null), "a consumer needs a mode and a dedup");
   }
 
   @Test

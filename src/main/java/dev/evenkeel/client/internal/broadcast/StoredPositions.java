@@ -96,9 +96,10 @@ public final class StoredPositions {
       throw new RefusedException(
           Refusal.INVALID,
           "the offsets file %s is damaged (%s): put a good copy in its place, or begin at earliest"
-              + " or latest with ConsumerOptions.setOnDamagedOffsets",
+              + " or latest with %s",
           file.path(),
-          why);
+          why,
+          ConsumerOptions.setter("onDamagedOffsets"));
     }
     Path aside = file.putAside();
     LOG.error(

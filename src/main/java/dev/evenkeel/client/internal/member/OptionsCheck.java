@@ -9,6 +9,7 @@ import dev.evenkeel.client.ConsumerOptions.OnFailure;
 import dev.evenkeel.client.ConsumerOptions.Order;
 import dev.evenkeel.client.ConsumerOptions.OverRate;
 import dev.evenkeel.client.ConsumerOptions.RateBy;
+import dev.evenkeel.client.ConsumerOptions.Strategy;
 import dev.evenkeel.client.ConsumerOptions.WorkerThreads;
 import dev.evenkeel.client.internal.consume.SelfFence;
 import dev.evenkeel.protocol.GroupPolicy;
@@ -17,9 +18,12 @@ import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.Told;
 import dev.evenkeel.protocol.TopicPattern;
-import io.vertx.core.json.JsonObject;
+import dev.evenkeel.settings.Setting;
+import dev.evenkeel.settings.SettingType;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /** Checks which {@link ConsumerOptions} are valid, alone and together. */
 public final class OptionsCheck {
@@ -40,9 +44,6 @@ public final class OptionsCheck {
     if (options.getStart() != null && options.getStart().kind() == StartAt.Kind.TIMESTAMP) {
       StartAt.checkedMillis(options.getStart().value());
     }
-    refuseIf(
-        options.getMode() == null || options.getDedup() == null,
-        "a consumer needs a mode and a dedup");
     GroupPolicy policy = policy(options).check();
     broadcast(options, policy);
     mode(options, policy);
@@ -50,7 +51,8 @@ public final class OptionsCheck {
     long memberTimeoutMin = SelfFence.MARGIN_MILLIS + 2 * options.getHeartbeatMillis();
     refuseIf(
         options.getMemberTimeoutMillis() < memberTimeoutMin,
-        "memberTimeoutMillis is %d: at least %d is needed",
+        "%s is %d: at least %d is needed",
+        of("memberTimeoutMillis"),
         options.getMemberTimeoutMillis(),
         memberTimeoutMin);
     if (options.getAssignor() != null) {
@@ -70,41 +72,53 @@ public final class OptionsCheck {
 
   /** The settings that all members of a group must agree on. */
   public static GroupPolicy policy(ConsumerOptions options) {
-    JsonObject json = options.toJson();
+    Strategy strategy = (Strategy) given(options, "strategy");
     return GroupPolicy.of(
-        json.getString("mode"),
-        json.getInteger("range"),
-        json.getString("strategy"),
-        json.getString("dedup"));
+        SettingType.word(options.getMode()),
+        (Integer) given(options, "range"),
+        strategy == null ? null : SettingType.word(strategy),
+        SettingType.word(options.getDedup()));
   }
 
   /** An option as it was set; null if it was not. */
   static Object given(ConsumerOptions options, String name) {
-    return options.toJson().getValue(name);
+    return options.given(of(name));
   }
 
   private static void mode(ConsumerOptions options, GroupPolicy policy) {
     refuseIf(
         options.getMode() != Mode.LEVEL && given(options, "stallTimeoutMillis") != null,
-        "stallTimeoutMillis is given: only mode level has one");
+        "%s is given: only %s level has one",
+        of("stallTimeoutMillis"),
+        of("mode"));
     refuseIf(
         options.getMode() == Mode.SINGLETON && options.getAssignor() != null,
-        "an assignor in mode singleton: one member has all shards");
+        "%s in %s singleton: one member has all shards",
+        Told.as("an assignor", of("assignor").option()),
+        of("mode"));
     refuseIf(
         options.getGraceMillis() > 0 && options.getMode() != Mode.SHARDED,
-        "graceMillis in mode %s: only mode sharded has one",
+        "%s in %s %s: only %2$s sharded has one",
+        of("graceMillis"),
+        of("mode"),
         policy.mode());
     refuseIf(
         options.getGraceMillis() > 0 && options.getMember() == null,
-        "graceMillis needs a name of the member, which its next run has, too");
+        "%s needs %s, which its next run has, too",
+        of("graceMillis"),
+        Told.as("a name of the member", of("member").option() + " NAME"));
     boolean dedup = options.getDedup() != Dedup.OFF;
     refuseIf(
         dedup && options.getMode() != Mode.SHARDED,
-        "dedup in mode %s: only mode sharded has it, leave it off",
+        "%s in %s %s: only %2$s sharded has it, leave it off",
+        of("dedup"),
+        of("mode"),
         policy.mode());
     refuseIf(
         !dedup && given(options, "dedupTimeoutMillis") != null,
-        "dedupTimeoutMillis is given: without dedup nothing has one");
+        "%s is given: without %s nothing has one",
+        of("dedupTimeoutMillis"),
+        of("dedup"));
   }
 
   private static void broadcast(ConsumerOptions options, GroupPolicy policy) {
@@ -112,49 +126,86 @@ public final class OptionsCheck {
     if (options.getMode() != Mode.BROADCAST) {
       refuseIf(
           directory != null || given(options, "onDamagedOffsets") != null,
-          "offsets in a directory are for mode broadcast: in mode %s the log keeps them",
+          "%s for %s broadcast: in %2$s %s the log keeps them",
+          Told.as(
+              "offsets in a directory are",
+              of("offsetsDirectory").option() + " and " + of("onDamagedOffsets").option() + " are"),
+          of("mode"),
           policy.mode());
       return;
     }
     refuseIf(
         directory == null || directory.isEmpty(),
-        "mode broadcast needs a directory of its own for its offsets");
+        "%s broadcast needs %s",
+        of("mode"),
+        Told.as(
+            "a directory of its own for its offsets",
+            of("offsetsDirectory").option() + " DIR, where it keeps them"));
     refuseIf(
         options.getOnFailure() == OnFailure.DEAD_LETTER,
-        "onFailure DEAD_LETTER in mode broadcast: there are no dead letters, use RETRY or STOP");
+        "%s %s in %s broadcast: there are no dead letters, use %s or %s",
+        of("onFailure"),
+        OnFailure.DEAD_LETTER,
+        of("mode"),
+        OnFailure.RETRY,
+        OnFailure.STOP);
   }
 
   private static void failures(ConsumerOptions options) {
-    refuseIf(options.getOnFailure() == null, "onFailure is null: use RETRY, DEAD_LETTER or STOP");
+    refuseIf(
+        options.getOnFailure() == null,
+        "%s is null: use %s, %s or %s",
+        of("onFailure"),
+        OnFailure.RETRY,
+        OnFailure.DEAD_LETTER,
+        OnFailure.STOP);
     int crashesMax = options.getCrashesMax();
     refuseIf(
         crashesMax != 0 && crashesMax < Limits.CRASHES_MAX_LEAST,
-        "crashesMax %s: from the third death on it is known which message is the reason, use 0 for"
-            + " never or 3 to 1000",
+        "%s %s: from the third death on it is known which message is the reason, use 0 for never or"
+            + " 3 to 1000",
+        of("crashesMax"),
         crashesMax);
     refuseIf(
         options.getMode() == Mode.LEVEL && options.getOnFailure() == OnFailure.STOP,
-        "onFailure STOP in mode level: only the other modes have it, use RETRY or DEAD_LETTER");
+        "%s %s in %s level: only the other modes have it, use %s or %s",
+        of("onFailure"),
+        OnFailure.STOP,
+        of("mode"),
+        OnFailure.RETRY,
+        OnFailure.DEAD_LETTER);
   }
 
   private static void rates(ConsumerOptions options) {
     boolean drops = options.getOverRate() != OverRate.WAIT;
     refuseIf(
         options.getKeyRate() == null && (drops || options.getRateBy() != RateBy.KEY),
-        "rateBy and overRate need a keyRate: set one, or leave them out");
+        "%s and %s need a %s: set one, or leave them out",
+        of("rateBy"),
+        of("overRate"),
+        of("keyRate"));
     if (options.getRate() != null
         || options.getKeyRate() != null
         || options.getGroupRate() != null) {
       refuseIf(
           options.getMode() == Mode.LEVEL,
-          "rates in mode level: only the other modes have them, leave them out");
+          "%s in %s level: only the other modes have them, leave them out",
+          Told.as("rates", of("rate").option() + " and " + of("keyRate").option()),
+          of("mode"));
       refuseIf(
           drops && options.getDedup() != Dedup.OFF,
-          "overRate drops together with dedup: messages must wait for dedup, use WAIT");
+          "%s drops together with %s: messages must wait for %2$s, use %s",
+          of("overRate"),
+          of("dedup"),
+          OverRate.WAIT);
       refuseIf(
           drops && options.getOrder() == Order.SHARD,
-          "overRate drops nothing with order SHARD: nothing passes one that waits, use KEY or"
-              + " NONE");
+          "%s drops nothing with %s %s: nothing passes one that waits, use %s or %s",
+          of("overRate"),
+          of("order"),
+          Order.SHARD,
+          Order.KEY,
+          Order.NONE);
     }
   }
 
@@ -168,17 +219,21 @@ public final class OptionsCheck {
     refuseIf(
         options.getMode() != Mode.SHARDED,
         delivery,
-        "only mode sharded has it, use at-least-once in others");
+        "only %s sharded has it, use at-least-once in others",
+        of("mode"));
     refuseIf(
         options.getDedup() != Dedup.OFF,
         delivery,
-        "dedup finishes messages without their handler, leave it off");
+        "%s finishes messages without their handler, leave it off",
+        of("dedup"));
     refuseIf(
         delivery == DeliveryPolicy.AT_MOST_ONCE
             && (!options.getRetryDelaysMillis().isEmpty()
                 || options.getOnFailure() != OnFailure.RETRY),
         delivery,
-        "nothing is tried again, leave retryDelays and onFailure out");
+        "nothing is tried again, leave %s and %s out",
+        Told.as("retryDelays", of("retryDelaysMillis").option()),
+        of("onFailure"));
   }
 
   /**
@@ -193,7 +248,9 @@ public final class OptionsCheck {
     boolean context = handler.usesContext();
     refuseIf(
         context && (options.getMode() != Mode.SHARDED || options.getDedup() != Dedup.OFF),
-        "a handler with a context works in mode sharded and without dedup");
+        "a handler with a context works in %s sharded and without %s",
+        of("mode"),
+        of("dedup"));
     refuseIf(
         context && atMostOnce,
         delivery,
@@ -210,7 +267,8 @@ public final class OptionsCheck {
       refuseIf(
           state && options.getOrder() != Order.SHARD,
           delivery,
-          "the state stands for all messages below an offset, use order shard");
+          "the state stands for all messages below an offset, use %s shard",
+          of("order"));
     }
     batches(options, handler.handlesBatches(), context);
     refuseIf(
@@ -241,16 +299,29 @@ public final class OptionsCheck {
         "a batch that fails would be lost as a whole, use a handler of single messages");
   }
 
-  private static void refuseIf(boolean wrong, DeliveryPolicy delivery, String text) {
+  private static void refuseIf(
+      boolean wrong, DeliveryPolicy delivery, String format, Object... values) {
     if (wrong) {
       String name = delivery.name().toLowerCase(Locale.ROOT).replace('_', '-');
-      throw new RefusedException(Refusal.INVALID, "delivery %s: %s", name, text);
+      throw Refusal.INVALID.error(
+          "%s %s: %s", of("delivery"), name, Told.text(format, values));
     }
   }
 
+  /** Values that are constants have their words. */
   private static void refuseIf(boolean wrong, String format, Object... values) {
     if (wrong) {
-      throw new RefusedException(Refusal.INVALID, format, values);
+      throw Refusal.INVALID.error(format, Stream.of(values).map(OptionsCheck::told).toArray());
     }
+  }
+
+  private static Object told(Object value) {
+    return value instanceof Enum<?> constant
+        ? Told.as(constant.name(), SettingType.word(constant).replace('_', '-'))
+        : value;
+  }
+
+  private static Setting<?> of(String key) {
+    return ConsumerOptions.settings().of(key);
   }
 }

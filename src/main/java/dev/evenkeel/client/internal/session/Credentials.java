@@ -46,11 +46,13 @@ public record Credentials(TlsIdentity tls, Path tokenFile) {
   public static TlsIdentity tls(String ca, String certificate, String key) {
     if ((certificate == null) != (key == null)) {
       throw Refusal.INVALID.error(
-          "a certificate needs its key: give ClientOptions.setCertificate and ClientOptions.setKey");
+          "a certificate needs its key: give %s and %s",
+          ClientOptions.setter("certificate"),
+          ClientOptions.setter("key"));
     }
     if (ca == null && certificate != null) {
       throw Refusal.INVALID.error(
-          "a certificate is shown with TLS only: give ClientOptions.setCa, too");
+          "a certificate is shown with TLS only: give %s, too", ClientOptions.setter("ca"));
     }
     if (ca == null) {
       return null;

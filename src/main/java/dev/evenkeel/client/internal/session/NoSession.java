@@ -2,11 +2,13 @@ package dev.evenkeel.client.internal.session;
 
 import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.bus.frame.TlsInstead;
+import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.protocol.Causes;
 import dev.evenkeel.protocol.ClusterDefaults;
 import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Told;
 import dev.evenkeel.protocol.tls.TlsFailures;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -18,11 +20,12 @@ final class NoSession extends RefusedException {
   private static final long serialVersionUID = 1L;
 
   /** What to do if something else answers. */
-  static final String RIGHT_PORT =
-      "name the base port of a node, by default "
-          + ClusterDefaults.PORT
-          + ", and not a port after it or the HTTP port; if the node has TLS, give the file with the"
-          + " certificate of its authority with ClientOptions.setCa";
+  static final Told RIGHT_PORT =
+      Told.text(
+          "name the base port of a node, by default %s, and not a port after it or the HTTP port; if"
+              + " the node has TLS, give the file with the certificate of its authority with %s",
+          ClusterDefaults.PORT,
+          ClientOptions.setter("ca"));
 
   /** What is there. */
   enum Found {
@@ -40,8 +43,11 @@ final class NoSession extends RefusedException {
 
   private final Found found;
 
-  private NoSession(HostPort address, String what, Found found) {
-    super(Refusal.UNAVAILABLE, address + " " + what);
+  /**
+   * @param what may be {@link Told}
+   */
+  private NoSession(HostPort address, Object what, Found found) {
+    super(Refusal.UNAVAILABLE, "%s %s", address, what);
     this.found = found;
   }
 
@@ -54,8 +60,9 @@ final class NoSession extends RefusedException {
     if (cause instanceof TlsInstead) {
       return new NoSession(
           address,
-          "speaks TLS: give the file with the certificate of its authority with"
-              + " ClientOptions.setCa",
+          Told.text(
+              "speaks TLS: give the file with the certificate of its authority with %s",
+              ClientOptions.setter("ca")),
           Found.TLS);
     }
     if (cause instanceof RefusedException malformed) {
@@ -76,7 +83,7 @@ final class NoSession extends RefusedException {
     return new NoSession(address, what, Found.NO_ANSWER);
   }
 
-  private static String tls(Throwable cause) {
+  private static Object tls(Throwable cause) {
     String reason = TlsFailures.reason(cause);
     if (TlsFailures.isAboutTime(cause)) {
       return "cannot be trusted: " + reason + ": renew it, or correct the clock here";
@@ -87,13 +94,13 @@ final class NoSession extends RefusedException {
           + "): the certificate here may have expired, or be of an authority that the node does not"
           + " know; the node's log says why";
     }
-    return TlsFailures.isAboutCertificate(cause)
-        ? "shows a certificate that is not trusted ("
-            + reason
-            + "): give the file with the certificate of its authority with ClientOptions.setCa"
-        : "does not answer with TLS ("
-            + reason
-            + "): leave out ClientOptions.setCa if the node has no TLS";
+    return Told.text(
+        TlsFailures.isAboutCertificate(cause)
+            ? "shows a certificate that is not trusted (%s): give the file with the certificate of"
+                + " its authority with %s"
+            : "does not answer with TLS (%s): leave out %s if the node has no TLS",
+        reason,
+        ClientOptions.setter("ca"));
   }
 
   static NoSession refused(HostPort address, SessionFrame goodbye) {

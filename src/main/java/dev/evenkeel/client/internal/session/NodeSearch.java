@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.session;
 
 import dev.evenkeel.protocol.HostPort;
+import dev.evenkeel.protocol.Told;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayDeque;
@@ -125,16 +126,19 @@ final class NodeSearch {
         && failures.values().stream().allMatch(each -> List.of(found).contains(each.found()));
   }
 
-  /** Why the last attempts have failed, and what to do about it; empty if none has. */
-  String trouble() {
-    String trouble =
-        failures.values().stream().map(NoSession::getMessage).collect(Collectors.joining("; "));
+  /** Why the last attempts have failed, and what to do about it; null if none has. */
+  Told trouble() {
+    Object[] all = failures.values().stream().map(NoSession::told).toArray();
+    if (all.length == 0) {
+      return null;
+    }
+    Told trouble = Told.text("%s" + "; %s".repeat(all.length - 1), all);
     boolean strange =
         failures.values().stream()
             .anyMatch(
                 each ->
                     each.found() == NoSession.Found.STRANGE
                         || each.found() == NoSession.Found.ANOTHER);
-    return strange ? trouble + ": " + NoSession.RIGHT_PORT : trouble;
+    return strange ? Told.text("%s: %s", trouble, NoSession.RIGHT_PORT) : trouble;
   }
 }

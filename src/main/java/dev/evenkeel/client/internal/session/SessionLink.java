@@ -8,11 +8,13 @@ import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.frame.Hello;
 import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.bus.frame.Welcome;
+import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.protocol.BuildVersion;
 import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.LogLimiter;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Told;
 import dev.evenkeel.protocol.tls.TlsIdentity;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -272,17 +274,22 @@ public final class SessionLink implements Link {
   }
 
   private RefusedException noNode(String within) {
-    String trouble = search == null ? "" : search.trouble();
+    Told trouble = search == null ? null : search.trouble();
     if (search != null && search.unauthenticated()) {
-      return Refusal.UNAUTHENTICATED.error(trouble);
+      return Refusal.UNAUTHENTICATED.error("%s", trouble);
     }
-    String advice =
+    Object advice =
         search != null && search.needsOtherTls()
             ? ""
-            : ". Start one there, or name others with ClientOptions.setSeeds";
+            : Told.text(
+                ". Start one there, or name others with %s", ClientOptions.setter("seeds"));
     return Refusal.UNAVAILABLE.error(
         "no node of cluster '%s' at %s%s%s%s",
-        clusterName, known.seeds(), within, trouble.isEmpty() ? "" : ": " + trouble, advice);
+        clusterName,
+        known.seeds(),
+        within,
+        trouble == null ? "" : Told.text(": %s", trouble),
+        advice);
   }
 
   @Override
@@ -564,7 +571,7 @@ public final class SessionLink implements Link {
   private void tellTrouble() {
     if (state == State.LOST
         && troubles.mayLog("", TimeUnit.NANOSECONDS.toMillis(System.nanoTime()))) {
-      LOG.warn("no node of the cluster answers: {}", search.trouble());
+      LOG.warn("no node of the cluster answers: {}", search.trouble().ofPrograms());
     }
   }
 

@@ -7,6 +7,7 @@ import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.LeaderClient.Retry;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.Router;
 import dev.evenkeel.client.internal.produce.core.ShardChoice;
 import dev.evenkeel.client.internal.spool.log.SpoolState;
@@ -79,11 +80,11 @@ final class SpoolReroute {
     Unknown(int shard) {
       super(
           Refusal.INDETERMINATE,
-          "shard "
-              + shard
-              + " was dropped after the topic got other shards, and the cluster does not remember"
+          "shard %s was dropped after the topic got other shards, and the cluster does not remember"
               + " which messages of this spool it had taken: to send them all the same, perhaps"
-              + " twice, use ProducerOptions.setSpoolResend");
+              + " twice, use %s",
+          shard,
+          ProducerOptions.setter("spoolResend"));
     }
   }
 
@@ -203,7 +204,8 @@ final class SpoolReroute {
         Refusal.UNKNOWN_PRODUCER,
         "the cluster has forgotten the producer of this spool, which was silent for too long:"
             + " what the log has of the messages that an earlier run left in it is unknown;"
-            + " to send them all the same, perhaps twice, use ProducerOptions.setSpoolResend");
+            + " to send them all the same, perhaps twice, use %s",
+        ProducerOptions.setter("spoolResend"));
   }
 
   private Future<?> opened(TopicInfo topic) {

@@ -362,10 +362,10 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
   private static RefusedException deleted(String more) {
     return new RefusedException(
         Refusal.UNKNOWN_TOPIC,
-        "the topic of the spool was deleted"
-            + more
-            + ": what is left in the spool belongs to the deleted one; to drop it, use"
-            + " ProducerOptions.setSpoolRestart");
+        "the topic of the spool was deleted%s: what is left in the spool belongs to the deleted one;"
+            + " to drop it, use %s",
+        more,
+        ProducerOptions.setter("spoolRestart"));
   }
 
   private void moved(Left item, SpoolReroute.Moved to) {

@@ -143,12 +143,10 @@ public final class SpoolStart {
   private RefusedException refused(String what) {
     return new RefusedException(
         Refusal.INVALID,
-        "the spool "
-            + options.getSpool()
-            + " "
-            + what
-            + "; use another directory, or drop what it holds with"
-            + " ProducerOptions.setSpoolRestart");
+        "the spool %s %s; use another directory, or drop what it holds with %s",
+        options.getSpool(),
+        what,
+        ProducerOptions.setter("spoolRestart"));
   }
 
   private Begun begun(SpoolLog log) {

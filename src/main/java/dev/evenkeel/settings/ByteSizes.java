@@ -1,4 +1,4 @@
-package dev.evenkeel.cli;
+package dev.evenkeel.settings;
 
 import java.util.Locale;
 import java.util.regex.Matcher;

@@ -1,8 +1,12 @@
-package dev.evenkeel.client;
+package dev.evenkeel.settings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.client.Rate;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.StartAt;
@@ -12,7 +16,20 @@ import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-class OptionValuesTest {
+class SettingValuesTest {
+  @Test
+  void commandsAreToldTheirOptionsAndUnits() {
+    assertThatThrownBy(() -> new ProducerOptions().setLingerMillis(60_001).check())
+        .isInstanceOfSatisfying(
+            RefusedException.class,
+            refused ->
+                assertThat(refused.wordsOfCommands())
+                    .isEqualTo("--linger is 60001ms: at most 1m is allowed"));
+    assertThat(ConsumerOptions.setter("onDamagedOffsets").ofPrograms())
+        .isEqualTo("ConsumerOptions.setOnDamagedOffsets");
+    assertThat(ClientOptions.setter("ca").ofCommands()).isEqualTo("--ca FILE");
+  }
+
   private static void refused(ThrowingCallable call, String message) {
     assertThatThrownBy(call)
         .isInstanceOfSatisfying(
@@ -80,9 +97,9 @@ class OptionValuesTest {
         "number of retryDelaysMillis is 101: at most 100 is allowed");
     refused(
         () -> new ProducerOptions().setLingerMillis(60_001).check(),
-        "bad lingerMillis 60001: use 0 to 60000");
+        "lingerMillis is 60001: at most 60000 is allowed");
     refused(
         () -> new ProducerOptions().setSpoolLimitBytes(1 << 20).check(),
-        "bad spoolLimitBytes 1048576: use 33554432 to 2305843009213693951");
+        "spoolLimitBytes is 1048576: at least 33554432 is needed");
   }
 }

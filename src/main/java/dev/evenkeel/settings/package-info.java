@@ -1,0 +1,5 @@
+/**
+ * Settings, each declared in one row: its key, its option of commands, its type, default, bounds
+ * and help. JSON, files, variables, commands and tables of the documentation read the rows.
+ */
+package dev.evenkeel.settings;
