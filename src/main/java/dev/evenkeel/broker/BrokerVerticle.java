@@ -4,12 +4,12 @@ import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
 import dev.evenkeel.broker.member.Membership;
 import dev.evenkeel.broker.node.BrokerNode;
+import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.broker.node.BrokerSettings;
 import dev.evenkeel.broker.node.Engines;
 import dev.evenkeel.broker.serve.Answers;
 import dev.evenkeel.broker.serve.MetaIds;
 import dev.evenkeel.broker.serve.RequestMetrics;
-import dev.evenkeel.broker.serve.ServeOptions;
 import dev.evenkeel.broker.serve.Service;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FrameCodec;
@@ -21,16 +21,13 @@ import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.bus.rate.LocalQuotas;
 import dev.evenkeel.log.LogNode;
-import dev.evenkeel.protocol.Nearest;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.MessageConsumer;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.ServiceLoader;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -42,34 +39,10 @@ import java.util.function.Function;
  * LocalQuotas}.
  *
  * <p>Deployed by name it opens a {@link BrokerNode} of its own on the {@link Engines} that {@link
- * ServiceLoader} finds, and closes it when it is undeployed. Configuration:
+ * ServiceLoader} finds, and closes it when it is undeployed. Its configuration is that of {@link
+ * BrokerOptions}.
  *
- * <pre>
- * node                   id of this node, required
- * data                   directory for logs and state, required
- * peers                  [{"node", "host" (localhost), "raftPort" (5703), "listenHost" (host)}],
- *                        every node, required
- * dataGroups             log groups of a new cluster; 0 (default): by the number of nodes
- * snapshotEveryEntries   0: by the heap, 20000 to 100000
- * snapshotEveryBytes     536870912
- * snapshotBytesPerSecondMax  67108864, how fast snapshots of other nodes are copied
- * segmentBytesMax        67108864, size of a file with messages
- * rewriteBytesPerSecond  16777216, how fast such files are written anew
- * scrubBytesPerSecond    16777216, how fast bodies are compared with their checksums; 0: never
- * scrubMillis            21600000, how long after a pass the next one begins
- * tailBytesMax           newest batches held in memory; by default a part of the heap
- * diskFreeBytesMin       268435456, the broker refuses appends below this
- * entriesInFlightMax     3, append entries on their way at a time, a log group
- * appendBytesWaitingMax  appends not answered yet, a log group; 0 (default): a part of the heap
- * fetchesWaitingMax      100000, long polls that wait
- * procedureMillisMax     10000, for creating or deleting a topic
- * reconcileMillis        2000, how often it continues unfinished topics
- * engines                class name of the Engines to take, if there are several
- * dispatcher             true, whether a dispatcher runs beside it, so that it may lead meta
- * </pre>
- *
- * A verticle that was given a node reads only those from {@code entriesInFlightMax} to {@code
- * reconcileMillis}.
+ * <p>A verticle that was given a node reads only how it serves.
  */
 public final class BrokerVerticle extends VerticleBase {
   /** How often the node announces who leads which log group. */
@@ -81,11 +54,9 @@ public final class BrokerVerticle extends VerticleBase {
   /** How often the states of all nodes are compared. */
   private static final long COMPARE_MILLIS = 10_000;
 
-  /** Keys of its configuration. */
-  public static final Set<String> KEYS = keys();
-
   private final CompletionStage<BrokerNode> given;
   private final List<MessageConsumer<?>> consumers = new ArrayList<>();
+  private BrokerOptions options;
   private Engines engines;
 
   /** Set if this verticle opened the node. */
@@ -96,13 +67,6 @@ public final class BrokerVerticle extends VerticleBase {
   private MeterScope scope;
   private RequestMetrics meters;
   private final List<Long> timers = new ArrayList<>();
-
-  private static Set<String> keys() {
-    Set<String> keys = new LinkedHashSet<>(BrokerSettings.KEYS);
-    keys.addAll(ServeOptions.keys());
-    keys.addAll(List.of("engines", "dispatcher"));
-    return keys;
-  }
 
   /** For deployment by name. */
   public BrokerVerticle() {
@@ -117,7 +81,7 @@ public final class BrokerVerticle extends VerticleBase {
   /** Completes when the node is open and the cluster knows of every address. */
   @Override
   public Future<?> start() {
-    Nearest.requireKnown("configuration key", config().fieldNames(), KEYS);
+    options = new BrokerOptions(config());
     FrameCodec.register(vertx);
     return open().compose(this::serve);
   }
@@ -126,11 +90,11 @@ public final class BrokerVerticle extends VerticleBase {
     if (given != null) {
       return Future.fromCompletionStage(given, context);
     }
-    BrokerSettings settings = BrokerSettings.fromJson(config());
+    BrokerSettings settings = BrokerSettings.of(options);
     membership =
         new Membership(
             settings.log().nodeId(),
-            config().getBoolean("dispatcher", true),
+            options.get(BrokerOptions.DISPATCHER),
             CompletableFuture.completedFuture(vertx));
     return membership.start().compose(listening -> onThread(settings));
   }
@@ -156,7 +120,7 @@ public final class BrokerVerticle extends VerticleBase {
   }
 
   private BrokerNode openOwn(BrokerSettings settings) throws Exception {
-    String wanted = config().getString("engines");
+    String wanted = options.get(BrokerOptions.ENGINES);
     engines =
         ServiceLoader.load(Engines.class).stream()
             .filter(each -> wanted == null || each.type().getName().equals(wanted))
@@ -173,7 +137,6 @@ public final class BrokerVerticle extends VerticleBase {
 
   private Future<Void> serve(BrokerNode opened) {
     node = opened;
-    ServeOptions options = ServeOptions.fromJson(config());
     scope = Meters.of(vertx).scope("broker");
     meters = new RequestMetrics(scope);
     service = new Service(node, vertx, context, options, meters, scope);
@@ -197,7 +160,8 @@ public final class BrokerVerticle extends VerticleBase {
     timers.add(vertx.setPeriodic(LEADERS_MILLIS, id -> service.tellLeaders()));
     timers.add(vertx.setPeriodic(LINKS_MILLIS, id -> service.lookAtLinks()));
     timers.add(vertx.setPeriodic(COMPARE_MILLIS, id -> service.compareReplicas()));
-    timers.add(vertx.setPeriodic(options.reconcileMillis(), id -> service.reconcile()));
+    timers.add(
+        vertx.setPeriodic(options.get(BrokerOptions.RECONCILE_MILLIS), id -> service.reconcile()));
     return Future.all(consumers.stream().map(MessageConsumer::completion).toList())
         .onSuccess(
             registered -> {

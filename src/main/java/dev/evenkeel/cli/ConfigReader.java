@@ -1,6 +1,7 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.settings.Setting;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.charset.MalformedInputException;
@@ -8,13 +9,11 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
@@ -33,7 +32,7 @@ public final class ConfigReader {
   private static final Pattern SERVICE_LINK =
       Pattern.compile("EVENKEEL_(.*_)?(SERVICE_(HOST|PORT)(_.*)?|PORT_\\d+_(TCP|UDP).*)");
 
-  private final Map<String, Object> values = new HashMap<>();
+  private final NodeOptions options = new NodeOptions();
 
   private ConfigReader() {}
 
@@ -42,21 +41,19 @@ public final class ConfigReader {
    * @param fileName names the file in errors
    * @param environment all variables
    * @param commandLine key → text
-   * @return key → String, Long, List of String, or null where there is no value
    * @throws CommandFailure wrong usage
    */
-  public static Map<String, Object> merge(
+  public static NodeOptions merge(
       Map<String, Object> file,
       String fileName,
       Map<String, String> environment,
       Map<String, String> commandLine) {
     ConfigReader merge = new ConfigReader();
-    NodeSetting.byKey().forEach((name, key) -> merge.values.put(name, key.defaultValue()));
     merge.addTree(file, "", fileName);
     new TreeMap<>(environment).forEach(merge::addVariable);
     commandLine.forEach(
-        (name, text) -> merge.set(NodeSetting.byKey().get(name), text, "command line"));
-    return merge.values;
+        (name, text) -> merge.options.read(NodeOptions.SETTINGS.of(name), text, "command line"));
+    return merge.options;
   }
 
   /** Joins nested names with hyphens: {@code http: {port: 1}} is {@code http-port: 1}. */
@@ -68,11 +65,11 @@ public final class ConfigReader {
             addTree(nested, name + "-", fileName);
             return;
           }
-          NodeSetting key = NodeSetting.byKey().get(name);
-          if (key == null) {
-            throw unknown(fileName, name, NodeSetting.byKey().keySet());
+          Setting<?> setting = NodeOptions.SETTINGS.byKey().get(name);
+          if (setting == null) {
+            throw unknown(fileName, name, NodeOptions.SETTINGS.byKey().keySet());
           }
-          set(key, value, fileName);
+          options.read(setting, value, fileName);
         });
   }
 
@@ -91,18 +88,14 @@ public final class ConfigReader {
       return;
     }
     String name = variable.substring(PREFIX.length()).toLowerCase(Locale.ROOT).replace('_', '-');
-    NodeSetting key = NodeSetting.byKey().get(name);
-    if (key == null) {
+    Setting<?> setting = NodeOptions.SETTINGS.byKey().get(name);
+    if (setting == null) {
       throw unknown(
           "environment",
           variable,
-          Stream.of(NodeSetting.values()).map(NodeSetting::environmentName).toList());
+          NodeOptions.SETTINGS.all().stream().map(NodeOptions::variable).toList());
     }
-    set(key, text, "environment " + variable);
-  }
-
-  private void set(NodeSetting key, Object raw, String source) {
-    values.put(key.key(), key.parse(raw, source));
+    options.read(setting, text, "environment " + variable);
   }
 
   private static CommandFailure unknown(String source, String name, Collection<String> known) {

@@ -20,7 +20,9 @@ final class ConsumeOptions {
   /** With printing, which needs no workers, this bounds the lines that wait to be written. */
   private static final int LINES_WAITING_MAX = 4_096;
 
-  /** The settings that have an option of their own, and only one value, in the order of the help. */
+  /**
+   * The settings that have an option of their own, and only one value, in the order of the help.
+   */
   private static final List<String> PLAIN =
       List.of(
           "member",

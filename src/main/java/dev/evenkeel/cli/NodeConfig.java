@@ -7,28 +7,23 @@ import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.settings.Setting;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 
 /**
  * The settings of one node, checked against each other.
  *
  * @param peers every node of the cluster, including this one
- * @param values of all settings, by key
+ * @param values of all settings
  */
 public record NodeConfig(
-    String node,
-    String publicHost,
-    List<Peer> peers,
-    Set<String> roles,
-    Map<String, Object> values) {
+    String node, String publicHost, List<Peer> peers, Set<String> roles, NodeOptions values) {
 
   private static final List<String> ROLES = List.of("broker", "dispatcher", "web");
 
@@ -44,12 +39,12 @@ public record NodeConfig(
 
   /** The address at which the node listens for the cluster. */
   public String host() {
-    return text(values, NodeSetting.HOST);
+    return values.get(NodeOptions.HOST);
   }
 
   /** The lowest of the node's ports for the cluster, which is the client port. */
   public int port() {
-    return (int) number(NodeSetting.PORT);
+    return values.get(NodeOptions.PORT);
   }
 
   int eventBusPort() {
@@ -65,53 +60,49 @@ public record NodeConfig(
   }
 
   public String httpHost() {
-    return or(text(values, NodeSetting.HTTP_HOST), host());
+    return or(values.get(NodeOptions.HTTP_HOST), host());
   }
 
   int httpPort() {
-    return (int) number(NodeSetting.HTTP_PORT);
+    return values.get(NodeOptions.HTTP_PORT);
   }
 
   List<String> httpNames() {
-    return list(values, NodeSetting.HTTP_NAMES);
+    return values.get(NodeOptions.HTTP_NAMES);
   }
 
   public Path data() {
-    return Path.of(text(values, NodeSetting.DATA)).toAbsolutePath().normalize();
+    return Path.of(values.get(NodeOptions.DATA)).toAbsolutePath().normalize();
   }
 
   /** The directory with the certificates for connections between nodes, or null. */
   Path peerTls() {
-    return path(NodeSetting.PEER_TLS);
+    return path(NodeOptions.PEER_TLS);
   }
 
   /** The directory with the certificate for applications and HTTP, or null. */
   Path tls() {
-    return path(NodeSetting.TLS);
+    return path(NodeOptions.TLS);
   }
 
   /** The file with users, or null. */
   Path users() {
-    return path(NodeSetting.USERS);
+    return path(NodeOptions.USERS);
   }
 
-  boolean flag(NodeSetting setting) {
-    return (Boolean) values.get(setting.key());
-  }
-
-  private Path path(NodeSetting setting) {
-    String directory = text(values, setting);
+  private Path path(Setting<String> setting) {
+    String directory = values.get(setting);
     return directory.isEmpty() ? null : Path.of(directory).toAbsolutePath().normalize();
   }
 
   /** Where nodes of a running cluster are that takes this node in; empty: it forms a new one. */
   List<HostPort> join() {
-    return join(list(values, NodeSetting.JOIN));
+    return join(values.get(NodeOptions.JOIN));
   }
 
   /** What fails together with this node; empty: not known. */
   String zone() {
-    return or(text(values, NodeSetting.ZONE), "");
+    return or(values.get(NodeOptions.ZONE), "");
   }
 
   /** The same with other nodes. */
@@ -120,44 +111,37 @@ public record NodeConfig(
   }
 
   String clusterName() {
-    return text(values, NodeSetting.CLUSTER_NAME);
+    return values.get(NodeOptions.CLUSTER_NAME);
   }
 
-  /** A setting that is a text. */
-  String text(NodeSetting setting) {
-    return text(values, setting);
-  }
-
-  /** A setting that is a number, a size in bytes, or a time in milliseconds. */
-  long number(NodeSetting setting) {
-    return (Long) values.get(setting.key());
+  <T> T get(Setting<T> setting) {
+    return values.get(setting);
   }
 
   /**
    * @param given from {@link ConfigReader#merge}
    * @throws CommandFailure wrong usage
    */
-  public static NodeConfig of(Map<String, Object> given) {
-    Map<String, Object> values = withPlainHosts(given);
-    String host = text(values, NodeSetting.HOST);
-    int port = Math.toIntExact((Long) values.get(NodeSetting.PORT.key()));
-    List<Peer> peers = peers(list(values, NodeSetting.PEERS));
-    List<HostPort> join = join(list(values, NodeSetting.JOIN));
+  public static NodeConfig of(NodeOptions given) {
+    NodeOptions values = withPlainHosts(given);
+    String host = values.get(NodeOptions.HOST);
+    int port = values.get(NodeOptions.PORT);
+    List<Peer> peers = peers(values.get(NodeOptions.PEERS));
+    List<HostPort> join = join(values.get(NodeOptions.JOIN));
     if (!join.isEmpty() && !peers.isEmpty()) {
       // The same settings for all nodes: those that are listed form the cluster, others join it.
-      String own = or(text(given, NodeSetting.NODE), "");
+      String own = or(given.get(NodeOptions.NODE), "");
       boolean listed = peers.stream().anyMatch(peer -> peer.id().equals(own));
-      values = new HashMap<>(values);
-      values.put((listed ? NodeSetting.JOIN : NodeSetting.PEERS).key(), List.of());
-      peers = peers(list(values, NodeSetting.PEERS));
-      join = join(list(values, NodeSetting.JOIN));
+      values.put(listed ? NodeOptions.JOIN : NodeOptions.PEERS, List.of());
+      peers = peers(values.get(NodeOptions.PEERS));
+      join = join(values.get(NodeOptions.JOIN));
     }
-    if (!join.isEmpty() && or(text(values, NodeSetting.NODE), "").isEmpty()) {
+    if (!join.isEmpty() && or(values.get(NodeOptions.NODE), "").isEmpty()) {
       throw CommandFailure.usage(
           "with --join name this node, by an id that no other node has: --node n2");
     }
-    checkZone(text(values, NodeSetting.ZONE));
-    String node = nodeId(text(values, NodeSetting.NODE), peers);
+    checkZone(values.get(NodeOptions.ZONE));
+    String node = nodeId(values.get(NodeOptions.NODE), peers);
     if (!peers.isEmpty()) {
       checkSelf(node, port, peers);
     }
@@ -165,14 +149,14 @@ public record NodeConfig(
     if (peers.isEmpty()) {
       peers = List.of(new Peer(node, publicHost, port));
     }
-    Set<String> roles = roles(list(values, NodeSetting.ROLES));
+    Set<String> roles = roles(values.get(NodeOptions.ROLES));
     if (peers.size() == 1 && join.isEmpty() && !roles.contains("dispatcher")) {
       throw CommandFailure.usage(
           "--roles: a lone node needs the role dispatcher: nobody else could do its work");
     }
     NodeConfig config = new NodeConfig(node, publicHost, peers, roles, values);
     checkHttpNames(config.httpNames());
-    if (!config.flag(NodeSetting.INSECURE)) {
+    if (!values.get(NodeOptions.INSECURE)) {
       config.checkSecure();
     }
     int last = port + NodePorts.COUNT - 1;
@@ -249,15 +233,14 @@ public record NodeConfig(
   /**
    * The address that others get: the given one, else the one in the list of nodes, else the host.
    */
-  private static String publicHost(
-      Map<String, Object> values, String host, String node, List<Peer> peers) {
+  private static String publicHost(NodeOptions values, String host, String node, List<Peer> peers) {
     String listed =
         peers.stream()
             .filter(peer -> peer.id().equals(node))
             .map(Peer::host)
             .findFirst()
             .orElse("");
-    String publicHost = or(text(values, NodeSetting.PUBLIC_HOST), or(listed, host));
+    String publicHost = or(values.get(NodeOptions.PUBLIC_HOST), or(listed, host));
     if (WILDCARDS.contains(publicHost)) {
       throw CommandFailure.usage(
           String.format(
@@ -296,14 +279,14 @@ public record NodeConfig(
   }
 
   /** Without the brackets of IPv6 addresses: hosts are without ports here. */
-  private static Map<String, Object> withPlainHosts(Map<String, Object> given) {
-    Map<String, Object> values = new HashMap<>(given);
-    for (NodeSetting setting :
-        List.of(NodeSetting.HOST, NodeSetting.PUBLIC_HOST, NodeSetting.HTTP_HOST)) {
+  private static NodeOptions withPlainHosts(NodeOptions given) {
+    NodeOptions values = new NodeOptions(given);
+    for (Setting<String> setting :
+        List.of(NodeOptions.HOST, NodeOptions.PUBLIC_HOST, NodeOptions.HTTP_HOST)) {
       try {
-        values.put(setting.key(), HostPort.host(or(text(given, setting), "")));
+        values.put(setting, HostPort.host(given.get(setting)));
       } catch (RefusedException e) {
-        throw CommandFailure.usage("--" + setting.key() + ": " + e.getMessage());
+        throw CommandFailure.usage(setting.option() + ": " + e.getMessage());
       }
     }
     return values;
@@ -345,9 +328,7 @@ public record NodeConfig(
         throw Refusal.INVALID.error("the id is missing, as in n1@10.0.0.1:5701");
       }
       HostPort address = HostPort.parse(text.substring(at + 1));
-      if (!NodeSetting.PORT.allows(address.port())) {
-        throw Refusal.INVALID.error("the port " + NodeSetting.PORT.bounds());
-      }
+      NodeOptions.PORT.parse(address.port());
       return new Peer(Names.check("node", text.substring(0, at)), address.host(), address.port());
     } catch (RefusedException e) {
       throw CommandFailure.usage("--peers: '" + text + "' is not ID@HOST:PORT: " + e.getMessage());
@@ -356,13 +337,5 @@ public record NodeConfig(
 
   private static String or(String text, String otherwise) {
     return text == null || text.isEmpty() ? otherwise : text;
-  }
-
-  private static String text(Map<String, Object> values, NodeSetting key) {
-    return (String) values.get(key.key());
-  }
-
-  private static List<String> list(Map<String, Object> values, NodeSetting key) {
-    return ((List<?>) values.get(key.key())).stream().map(String.class::cast).toList();
   }
 }

@@ -3,6 +3,7 @@ package dev.evenkeel.cli;
 import dev.evenkeel.broker.node.HeapShares;
 import dev.evenkeel.bus.DirectAnswers;
 import dev.evenkeel.log.raft.RaftLogNode;
+import dev.evenkeel.settings.Setting;
 import dev.evenkeel.storage.RocksShared;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,15 +39,15 @@ record NodeMemory(
   static NodeMemory of(NodeConfig config, HeapShares heap) {
     return new NodeMemory(
         heap.heapBytes(),
-        or(config, NodeSetting.TAIL_CACHE_BYTES, heap.tailBytes()),
+        or(config, NodeOptions.TAIL_CACHE_BYTES, heap.tailBytes()),
         heap.logBytes(),
-        or(config, NodeSetting.CLIENT_BYTES_IN_FLIGHT_MAX, heap.clientBytes()),
-        or(config, NodeSetting.HTTP_BYTES_IN_FLIGHT_MAX, heap.httpBytes()),
+        or(config, NodeOptions.CLIENT_BYTES_IN_FLIGHT_MAX, heap.clientBytes()),
+        or(config, NodeOptions.HTTP_BYTES_IN_FLIGHT_MAX, heap.httpBytes()),
         heap.cleaningBytes());
   }
 
-  private static long or(NodeConfig config, NodeSetting setting, long share) {
-    long set = config.number(setting);
+  private static long or(NodeConfig config, Setting<Long> setting, long share) {
+    long set = config.get(setting);
     return set == 0 ? share : set;
   }
 
@@ -91,9 +92,9 @@ record NodeMemory(
           mib(heapNeeded()),
           mib(heapBytes),
           mib(heapNeeded()),
-          NodeSetting.TAIL_CACHE_BYTES.key(),
-          NodeSetting.CLIENT_BYTES_IN_FLIGHT_MAX.key(),
-          NodeSetting.HTTP_BYTES_IN_FLIGHT_MAX.key());
+          NodeOptions.TAIL_CACHE_BYTES.key(),
+          NodeOptions.CLIENT_BYTES_IN_FLIGHT_MAX.key(),
+          NodeOptions.HTTP_BYTES_IN_FLIGHT_MAX.key());
     }
   }
 

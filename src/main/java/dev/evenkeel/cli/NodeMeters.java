@@ -61,8 +61,7 @@ final class NodeMeters implements AutoCloseable {
 
   /** Makes the registry known to parts on this Vert.x, and adds the metrics of the process. */
   void offer(Vertx vertx) {
-    Meters meters =
-        new Meters(vertx, registry, (int) config.number(NodeSetting.METRICS_LABELS_MAX));
+    Meters meters = new Meters(vertx, registry, config.get(NodeOptions.METRICS_LABELS_MAX));
     LocalObjects.put(vertx, MeterRegistry.class, registry);
     LocalObjects.put(vertx, Meters.class, meters);
     MeterScope scope = meters.scope("process");

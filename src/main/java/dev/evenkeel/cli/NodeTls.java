@@ -26,7 +26,7 @@ final class NodeTls {
         config.peers().stream().map(NodeConfig.Peer::id).collect(Collectors.toUnmodifiableSet());
     // A node that joins does not know the others yet.
     boolean anybody =
-        config.flag(NodeSetting.ALLOW_BUS_MEMBERS)
+        config.get(NodeOptions.ALLOW_BUS_MEMBERS)
             || !config.join().isEmpty() && config.peers().size() == 1;
     Set<String> others = anybody ? null : peers;
     TlsIdentity identity = open("--peer-tls", TlsFiles.in(config.peerTls()), others);

@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.settings.Setting;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -13,7 +14,7 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code evenkeel serve}. Each {@link NodeSetting} is an option. */
+/** {@code evenkeel serve}. Each of the {@link NodeOptions} is an option. */
 @Command(
     name = "serve",
     description = {
@@ -47,16 +48,17 @@ final class ServeCommand implements Callable<Integer> {
   /** The command with all its options. */
   static CommandSpec spec() {
     CommandSpec spec = CommandSpec.forAnnotatedObject(new ServeCommand());
-    for (NodeSetting key : NodeSetting.values()) {
-      String shown = key.defaultText.isEmpty() ? "none" : key.defaultText;
-      boolean flag = key.type == NodeSetting.Type.FLAG;
+    for (Setting<?> setting : NodeOptions.SETTINGS.all()) {
+      String unset = setting.usualText();
+      boolean flag = setting.isFlag();
       spec.addOption(
-          OptionSpec.builder("--" + key.key())
+          OptionSpec.builder(setting.option())
               .type(String.class)
               .arity(flag ? "0..1" : "1")
               .fallbackValue(flag ? "true" : "")
-              .paramLabel(key.type.label)
-              .description(key.help + " (default: " + shown + ")")
+              .paramLabel(setting.label())
+              .description(
+                  setting.help() + " (default: " + (unset.isEmpty() ? "none" : unset) + ")")
               .build());
     }
     return spec;
@@ -65,7 +67,7 @@ final class ServeCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     Map<String, String> given = new HashMap<>();
-    for (String key : NodeSetting.byKey().keySet()) {
+    for (String key : NodeOptions.SETTINGS.byKey().keySet()) {
       String text = spec.commandLine().getParseResult().matchedOptionValue("--" + key, null);
       if (text != null) {
         given.put(key, text);

@@ -6,7 +6,9 @@ import dev.evenkeel.api.Operations;
 import dev.evenkeel.broker.BrokerVerticle;
 import dev.evenkeel.broker.member.Membership;
 import dev.evenkeel.broker.node.BrokerNode;
+import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.broker.node.BrokerSettings;
+import dev.evenkeel.broker.node.HeapShares;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.NodesInSight;
@@ -18,11 +20,14 @@ import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.cluster.NodeAddresses;
 import dev.evenkeel.cluster.NodeSettings;
 import dev.evenkeel.dispatcher.DispatcherVerticle;
+import dev.evenkeel.dispatcher.core.DispatcherOptions;
 import dev.evenkeel.gateway.GatewayVerticle;
 import dev.evenkeel.gateway.ServerTls;
 import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.gateway.http.HostNames;
+import dev.evenkeel.gateway.http.WebOptions;
 import dev.evenkeel.gateway.http.WebVerticle;
+import dev.evenkeel.gateway.session.SessionOptions;
 import dev.evenkeel.gateway.session.SessionVerticle;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
@@ -180,7 +185,7 @@ public final class ServeRun {
     DataDirectory.check(config.data());
     lock();
     spans =
-        SpanExport.to(NodeSetting.TRACING.key(), config.text(NodeSetting.TRACING), "evenkeel-node");
+        SpanExport.to(NodeOptions.TRACING.key(), config.get(NodeOptions.TRACING), "evenkeel-node");
     if (spans != null) {
       teardown.addBlocking("spans", spans::close);
     }
@@ -219,7 +224,7 @@ public final class ServeRun {
   /** The nodes have changed. */
   private void follow(ClusterMember member, List<ClusterNode> now) {
     nodes = List.copyOf(now);
-    if (peerTls != null && !config.flag(NodeSetting.ALLOW_BUS_MEMBERS)) {
+    if (peerTls != null && !config.get(NodeOptions.ALLOW_BUS_MEMBERS)) {
       peerTls.allow(now.stream().map(ClusterNode::id).collect(Collectors.toSet()));
     }
     now.stream()
@@ -335,35 +340,26 @@ public final class ServeRun {
   }
 
   private BrokerSettings brokerSettings() {
-    LogSettings log =
-        new LogSettings(
-            config.node(),
-            logs(),
-            config.peers().stream()
-                .map(
-                    peer ->
-                        new LogSettings.Peer(
-                            peer.id(), peer.host(), NodePorts.raft(peer.port()), config.host()))
-                .toList(),
-            (int) config.number(NodeSetting.DATA_GROUPS),
-            config.number(NodeSetting.SNAPSHOT_EVERY_ENTRIES),
-            config.number(NodeSetting.SNAPSHOT_EVERY_BYTES),
-            config.number(NodeSetting.SNAPSHOT_BYTES_PER_SECOND),
-            memory.logBytes(),
-            !config.join().isEmpty(),
-            peerTls);
-    return new BrokerSettings(
-        log,
-        config.data(),
-        config.number(NodeSetting.SEGMENT_BYTES),
-        config.number(NodeSetting.REWRITE_BYTES_PER_SECOND),
-        memory.tailBytes(),
-        config.number(NodeSetting.DISK_FREE_MIN_BYTES),
-        new BrokerSettings.ScrubSettings(
-            config.number(NodeSetting.SCRUB_BYTES_PER_SECOND),
-            config.number(NodeSetting.SCRUB_INTERVAL)),
-        System::currentTimeMillis,
-        null);
+    List<LogSettings.Peer> peers =
+        config.peers().stream()
+            .map(
+                peer ->
+                    new LogSettings.Peer(
+                        peer.id(), peer.host(), NodePorts.raft(peer.port()), config.host()))
+            .toList();
+    JsonObject json =
+        config
+            .values()
+            .jsonOf(BrokerOptions.SETTINGS)
+            .put("node", config.node())
+            .put("data", config.data().toString())
+            .put("tailBytesMax", memory.tailBytes());
+    return BrokerSettings.of(
+        new BrokerOptions(json),
+        peers,
+        HeapShares.ofThisProgram(),
+        !config.join().isEmpty(),
+        peerTls);
   }
 
   private Future<ClusterMember> clusterMember() {
@@ -446,14 +442,14 @@ public final class ServeRun {
     deploy(vertx, gateway, new JsonObject(), gatewayId);
     if (config.has("web")) {
       JsonObject json =
-          new JsonObject()
+          config
+              .values()
+              .jsonOf(WebOptions.SETTINGS)
               .put("host", config.httpHost())
-              .put("port", config.httpPort())
               .put("node", config.node())
               .put("localOnly", true)
               .put("names", httpNames())
               .put("tls", config.tls() == null ? null : config.tls().toString())
-              .put("connectionsMax", config.number(NodeSetting.HTTP_CONNECTIONS_MAX))
               .put("bytesInFlightMax", memory.httpBytes());
       deploy(vertx, web, json, webId);
     }
@@ -462,12 +458,7 @@ public final class ServeRun {
     membership.attach(broker);
     deploy(vertx, new BrokerVerticle(node), new JsonObject(), brokerId);
     if (config.has("dispatcher")) {
-      JsonObject json =
-          new JsonObject()
-              .put("memberTimeoutMillis", config.number(NodeSetting.MEMBER_TIMEOUT))
-              .put("rebalanceMillis", config.number(NodeSetting.REBALANCE_INTERVAL))
-              .put("joinQuietMillis", config.number(NodeSetting.JOIN_QUIET))
-              .put("joinWaitMillisMax", config.number(NodeSetting.JOIN_WAIT_MAX));
+      JsonObject json = config.values().jsonOf(DispatcherOptions.SETTINGS);
       deploy(vertx, new DispatcherVerticle(member), json, dispatcherId);
     }
     deploy(vertx, new SessionVerticle(), sessions(), sessionsId);
@@ -500,7 +491,9 @@ public final class ServeRun {
                         .put("node", peer.id())
                         .put("host", peer.host())
                         .put("port", NodePorts.client(peer.port()))));
-    return new JsonObject()
+    return config
+        .values()
+        .jsonOf(SessionOptions.SETTINGS)
         .put("host", config.host())
         .put("port", NodePorts.client(config.port()))
         .put("node", config.node())
@@ -508,7 +501,6 @@ public final class ServeRun {
         .put("nodes", places)
         .put("server", "evenkeel " + BuildVersion.number())
         .put("tls", config.tls() == null ? null : config.tls().toString())
-        .put("connectionsMax", config.number(NodeSetting.CLIENT_CONNECTIONS_MAX))
         .put("nodeBytesInFlightMax", memory.clientBytes());
   }
 

@@ -287,7 +287,11 @@ public final class ConsumerOptions extends SettingValues<ConsumerOptions> {
               "Which order to keep: that of a shard, that of a key, or none (default: shard; in"
                   + " mode level: none).");
   private static final Setting<Integer> PARALLEL =
-      SETTINGS.integer("parallel").unless(16).from(1).help("How many messages are handled at once.");
+      SETTINGS
+          .integer("parallel")
+          .unless(16)
+          .from(1)
+          .help("How many messages are handled at once.");
   private static final Setting<Boolean> WORKER =
       SETTINGS.flag("worker").help("Whether handlers run on threads on which they may block.");
   private static final Setting<WorkerThreads> WORKER_THREADS =
@@ -439,8 +443,9 @@ public final class ConsumerOptions extends SettingValues<ConsumerOptions> {
       SETTINGS
           .integer("crashesMax")
           .unless(Limits.CRASHES_MAX_DEFAULT)
-          .from(0)
+          .from(Limits.CRASHES_MAX_LEAST)
           .to(Limits.CRASHES_MAX_MOST)
+          .orZero()
           .help(
               "After how many deaths of its consumers a message becomes a dead letter: 3 to 1000,"
                   + " or 0 for never.");

@@ -14,6 +14,7 @@ import dev.evenkeel.bus.rate.LocalQuotas;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.dispatcher.core.DispatcherAction;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
+import dev.evenkeel.dispatcher.core.DispatcherOptions;
 import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.dispatcher.core.MoveLog;
 import dev.evenkeel.dispatcher.core.StallGuard;
@@ -140,7 +141,7 @@ final class Activation {
 
   /** Begins to read the log; {@link #ready()} when that is done. */
   void start() {
-    attempt(clock.millis() + options.startMillisMax());
+    attempt(clock.millis() + options.get(DispatcherOptions.START_MILLIS_MAX));
   }
 
   private void attempt(long patientUntilMillis) {
@@ -368,7 +369,7 @@ final class Activation {
     }
     meters.observe(core);
     if (nowMillis >= reconcileAtMillis) {
-      reconcileAtMillis = nowMillis + options.rebalanceMillis();
+      reconcileAtMillis = nowMillis + options.get(DispatcherOptions.REBALANCE_MILLIS);
       registry.reconcile();
       ownership.reconcile();
       // In case a change of the cluster was missed.

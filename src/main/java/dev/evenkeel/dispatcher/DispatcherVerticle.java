@@ -12,6 +12,7 @@ import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
+import dev.evenkeel.dispatcher.core.DispatcherOptions;
 import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.dispatcher.core.MoveLog;
 import dev.evenkeel.dispatcher.core.WhatIf;
@@ -102,7 +103,7 @@ public final class DispatcherVerticle extends VerticleBase {
 
   @Override
   public Future<?> start() {
-    options = DispatcherOptions.fromJson(config());
+    options = new DispatcherOptions(config());
     AssignorTable.logProblems();
     log = LocalObjects.get(vertx, LogNode.class);
     if (log == null) {
@@ -137,7 +138,8 @@ public final class DispatcherVerticle extends VerticleBase {
     meters = new DispatcherMeters(scope, () -> active);
     figures = new GroupMetrics(scope);
     scope.reading(this::readFigures);
-    brokers = new Brokers(vertx, log.nodeId(), options.requestTimeoutMillis());
+    brokers =
+        new Brokers(vertx, log.nodeId(), options.get(DispatcherOptions.REQUEST_TIMEOUT_MILLIS));
     levels = new LevelGroups(vertx, context, log.nodeId());
     sessions =
         new SessionEnds(
@@ -153,7 +155,7 @@ public final class DispatcherVerticle extends VerticleBase {
     forgets.add(() -> cluster.offChange(changed));
     follow(log.meta(), leadership -> lead());
     watchLeaders();
-    timer = vertx.setPeriodic(options.tickMillis(), tick -> tick());
+    timer = vertx.setPeriodic(options.get(DispatcherOptions.TICK_MILLIS), tick -> tick());
     lead();
     List<Future<Void>> registered = new ArrayList<>();
     consumers.forEach(consumer -> registered.add(consumer.completion()));

@@ -117,8 +117,7 @@ public record GroupPolicy(String mode, int range, String strategy, String dedup)
 
   private static RefusedException notIn(String mode, Told what) {
     Told ofMode = Told.setting("mode");
-    return Refusal.INVALID.error(
-        "%s in %s %s: only %s level has one", what, ofMode, mode, ofMode);
+    return Refusal.INVALID.error("%s in %s %s: only %s level has one", what, ofMode, mode, ofMode);
   }
 
   private static RefusedException unknown(String what, String value, String right) {

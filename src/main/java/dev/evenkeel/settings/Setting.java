@@ -5,6 +5,7 @@ import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Told;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 /**
  * One setting: all that is known of it beside its use. {@link Settings} makes it; the methods that
@@ -18,10 +19,14 @@ public final class Setting<T> implements Told {
   private T usual;
   private long min = Long.MIN_VALUE;
   private long max = Long.MAX_VALUE;
+  private boolean zero;
   private int itemsMax = Integer.MAX_VALUE;
   private String option;
   private String label;
   private String help = "";
+
+  /** The setting that this one is like; null: none. */
+  private Setting<T> origin;
 
   Setting(int index, String key, SettingType<T> type) {
     this.index = index;
@@ -33,6 +38,21 @@ public final class Setting<T> implements Told {
 
   private static String hyphenated(String key) {
     return key.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+  }
+
+  /** The same under another key. */
+  Setting<T> copy(int place, String name) {
+    Setting<T> copy = new Setting<>(place, name, type);
+    copy.unset = unset;
+    copy.usual = usual;
+    copy.min = min;
+    copy.max = max;
+    copy.zero = zero;
+    copy.itemsMax = itemsMax;
+    copy.label = label;
+    copy.help = help;
+    copy.origin = this;
+    return copy;
   }
 
   // ---- Its declaration
@@ -56,6 +76,12 @@ public final class Setting<T> implements Told {
 
   public Setting<T> to(long most) {
     max = most;
+    return this;
+  }
+
+  /** 0 is allowed, too, although the bounds leave it out. */
+  public Setting<T> orZero() {
+    zero = true;
     return this;
   }
 
@@ -107,8 +133,36 @@ public final class Setting<T> implements Told {
     return index;
   }
 
+  Setting<T> origin() {
+    return origin;
+  }
+
+  /** Whether people write several values of it, with commas between them. */
+  public boolean isList() {
+    return type.label().endsWith(",...");
+  }
+
+  public boolean isFlag() {
+    return type == SettingType.FLAG;
+  }
+
   T unset() {
     return unset;
+  }
+
+  /** The least number that is allowed. */
+  public long min() {
+    return min;
+  }
+
+  /** The largest number that is allowed. */
+  public long max() {
+    return max;
+  }
+
+  /** The most items of a list. */
+  public int itemsMax() {
+    return itemsMax;
   }
 
   /** What counts while it is not set; null: nothing does. */
@@ -157,37 +211,61 @@ public final class Setting<T> implements Told {
   }
 
   /**
+   * Reads what people write. Bounds are checked for plain numbers only; see {@link #check}.
+   *
+   * @param raw a text, or what YAML made of it
+   * @throws RefusedException INVALID, saying what is right
+   */
+  public T parse(Object raw) {
+    boolean plain = type.label().equals("N");
+    T value;
+    try {
+      value = type.parse().apply(text(raw));
+    } catch (RefusedException | ArithmeticException e) {
+      throw plain ? Refusal.INVALID.error(wholeNumbers()) : e;
+    }
+    if (plain && !allows(((Number) value).longValue())) {
+      throw Refusal.INVALID.error(wholeNumbers());
+    }
+    return value;
+  }
+
+  private String text(Object raw) {
+    if (raw == null || raw instanceof List<?> && !isList()) {
+      throw Refusal.INVALID.error("write one value");
+    }
+    return raw instanceof List<?> many
+        ? many.stream().map(String::valueOf).collect(Collectors.joining(","))
+        : String.valueOf(raw).trim();
+  }
+
+  private String wholeNumbers() {
+    return "write "
+        + (zero ? "0, or " : "")
+        + (max < Integer.MAX_VALUE
+            ? "a whole number from " + min + " to " + max
+            : "a whole number of at least " + min);
+  }
+
+  /**
    * The JSON of what people write.
    *
    * @throws RefusedException INVALID, saying what is right
    */
   public Object jsonOf(String text) {
-    T value;
-    try {
-      value = type.parse().apply(text);
-    } catch (RefusedException | ArithmeticException e) {
-      throw type.label().equals("N") ? Refusal.INVALID.error(wholeNumbers()) : e;
-    }
-    if (value instanceof Number number && type.label().equals("N") && !allows(number.longValue())) {
-      throw Refusal.INVALID.error(wholeNumbers());
-    }
-    return type.toJson().apply(value);
-  }
-
-  private String wholeNumbers() {
-    return max < Integer.MAX_VALUE
-        ? "write a whole number from " + min + " to " + max
-        : "write a whole number of at least " + min;
+    return type.toJson().apply(parse(text));
   }
 
   private boolean allows(long value) {
-    return value >= min && value <= max;
+    return zero && value == 0 || value >= min && value <= max;
   }
 
   /**
+   * Checks the bounds of a value.
+   *
    * @throws RefusedException INVALID if a number is out of its bounds
    */
-  void check(Object value) {
+  public void check(Object value) {
     if (value instanceof Number number) {
       check(number.longValue());
     } else if (value instanceof List<?> list) {
@@ -204,24 +282,26 @@ public final class Setting<T> implements Told {
   }
 
   private void check(long value) {
-    if (value < min) {
+    if (value < min && !allows(value)) {
       throw Refusal.INVALID.error(
-          "%s is %s: at least %s is needed", this, told(value), told(min));
+          "%s is %s: at least %s is needed%s", this, told(value), told(min), zero ? ", or 0" : "");
     }
     if (value > max) {
-      throw Refusal.INVALID.error(
-          "%s is %s: at most %s is allowed", this, told(value), told(max));
+      throw Refusal.INVALID.error("%s is %s: at most %s is allowed", this, told(value), told(max));
     }
   }
 
   private Told told(long value) {
-    String text =
-        switch (label) {
-          case "TIME", "TIME,..." -> SettingType.TIME.format().apply(value);
-          case "SIZE" -> SettingType.SIZE.format().apply(value);
-          default -> Long.toString(value);
-        };
-    return Told.as(Long.toString(value), text);
+    return Told.as(Long.toString(value), text(value));
+  }
+
+  /** A number as people write it. */
+  public String text(long value) {
+    return switch (type.label()) {
+      case "TIME", "TIME,..." -> SettingType.TIME.format().apply(value);
+      case "SIZE" -> SettingType.SIZE.format().apply(value);
+      default -> Long.toString(value);
+    };
   }
 
   @Override

@@ -51,6 +51,18 @@ public record SettingType<T>(
         label, json -> parse.apply((String) json), format::apply, parse, format);
   }
 
+  /** Something that is an object in JSON, and that people do not write. */
+  public static <T> SettingType<T> json(Function<Object, T> from, Function<T, Object> to) {
+    return new SettingType<>(
+        "JSON",
+        from,
+        to,
+        text -> {
+          throw new UnsupportedOperationException();
+        },
+        value -> String.valueOf(to.apply(value)));
+  }
+
   /** One of the constants of an enum, in JSON by its name in small letters. */
   public static <E extends Enum<E>> SettingType<E> word(String name, Class<E> type) {
     String label =
@@ -71,7 +83,12 @@ public record SettingType<T>(
         label + ",...",
         json -> ((JsonArray) json).stream().map(fromJson).toList(),
         list -> new JsonArray(new ArrayList<>(list.stream().map(toJson).toList())),
-        text -> Stream.of(text.split(",", -1)).map(String::trim).map(parse).toList(),
+        text ->
+            Stream.of(text.split(",", -1))
+                .map(String::trim)
+                .filter(item -> this != TEXT || !item.isEmpty())
+                .map(parse)
+                .toList(),
         list -> list.stream().map(format).collect(Collectors.joining(",")));
   }
 

@@ -40,6 +40,22 @@ public abstract class SettingValues<S extends SettingValues<S>> {
     }
   }
 
+  /** A copy. */
+  protected SettingValues(SettingValues<S> other) {
+    settings = other.settings;
+    values = other.values.clone();
+  }
+
+  /** The JSON of other settings, as far as some of these stand for them. */
+  public final JsonObject jsonOf(Settings others) {
+    JsonObject json = new JsonObject();
+    settings.all().stream()
+        .filter(each -> each.origin() != null)
+        .filter(each -> others.byKey().get(each.origin().key()) == each.origin())
+        .forEach(each -> json.put(each.origin().key(), json(each)));
+    return json;
+  }
+
   /**
    * These settings as JSON, in the form that the constructor takes: all keys, with null for one
    * that is not set and has no fixed default.
@@ -71,7 +87,7 @@ public abstract class SettingValues<S extends SettingValues<S>> {
   }
 
   /** The value that was set, or what counts while none is. */
-  protected final <T> T get(Setting<T> setting) {
+  public final <T> T get(Setting<T> setting) {
     T value = given(setting);
     return value == null ? setting.usual() : value;
   }

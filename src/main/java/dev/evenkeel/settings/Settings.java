@@ -27,8 +27,9 @@ public final class Settings {
     return Collections.unmodifiableCollection(byKey.values());
   }
 
-  Map<String, Setting<?>> byKey() {
-    return byKey;
+  /** All of them by their keys. */
+  public Map<String, Setting<?>> byKey() {
+    return Collections.unmodifiableMap(byKey);
   }
 
   /** The one with this key in JSON. */
@@ -43,6 +44,13 @@ public final class Settings {
   /** Declares one. */
   public <T> Setting<T> add(String key, SettingType<T> type) {
     Setting<T> setting = new Setting<>(byKey.size(), key, type);
+    byKey.put(key, setting);
+    return setting;
+  }
+
+  /** Declares one that is like another one, of other settings: it stands for that one. */
+  public <T> Setting<T> like(String key, Setting<T> other) {
+    Setting<T> setting = other.copy(byKey.size(), key);
     byKey.put(key, setting);
     return setting;
   }

@@ -5,16 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.ProducerVerticle;
 import dev.evenkeel.broker.BrokerVerticle;
-import dev.evenkeel.broker.serve.ServeOptions;
+import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ProducerOptions;
-import dev.evenkeel.dispatcher.DispatcherOptions;
 import dev.evenkeel.dispatcher.DispatcherVerticle;
+import dev.evenkeel.dispatcher.core.DispatcherOptions;
 import dev.evenkeel.gateway.GatewayVerticle;
-import dev.evenkeel.gateway.http.HttpLimits;
+import dev.evenkeel.gateway.http.WebOptions;
 import dev.evenkeel.gateway.http.WebVerticle;
-import dev.evenkeel.gateway.session.SessionLimits;
+import dev.evenkeel.gateway.session.SessionOptions;
 import dev.evenkeel.gateway.session.SessionVerticle;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -23,16 +23,12 @@ import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
-import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -44,8 +40,6 @@ import org.junit.jupiter.api.Test;
 /** Verticles take the keys that the page about them lists, and no others. */
 class VerticlesPageTest {
   private static final Pattern NAME = Pattern.compile("`(\\w+)`");
-  private static final Pattern DEFAULT =
-      Pattern.compile("^\\| `(\\w+)` \\| `?(-?\\d+|true|false)`? \\|");
 
   private final String page;
 
@@ -70,69 +64,6 @@ class VerticlesPageTest {
     return names;
   }
 
-  /** The second column of a row, if it is a number, true or false. */
-  private static Map<String, String> defaults(String text) {
-    Map<String, String> defaults = new TreeMap<>();
-    for (String line : text.split("\n")) {
-      Matcher row = DEFAULT.matcher(line);
-      if (row.find()) {
-        defaults.put(row.group(1), row.group(2));
-      }
-    }
-    return defaults;
-  }
-
-  /** What the code uses if nothing is set, by the names of components or getters. */
-  private static Map<String, String> used(Object options) throws ReflectiveOperationException {
-    Map<String, String> used = new TreeMap<>();
-    for (Method method : options.getClass().getMethods()) {
-      String name = method.getName().replaceFirst("^(get|is)(?=[A-Z])", "");
-      boolean value =
-          method.getReturnType() == boolean.class
-              || method.getReturnType() == int.class
-              || method.getReturnType() == long.class;
-      if (value && method.getParameterCount() == 0) {
-        String key = name.substring(0, 1).toLowerCase(Locale.ROOT) + name.substring(1);
-        method.setAccessible(true);
-        used.put(key, String.valueOf(method.invoke(options)));
-      }
-    }
-    return used;
-  }
-
-  private void assertDefaults(String verticle, int atLeast, Object options)
-      throws ReflectiveOperationException {
-    int from = page.indexOf("\n## " + verticle + "\n");
-    assertDefaultsOf(page.substring(from, page.indexOf("\n## ", from + 1)), atLeast, options);
-  }
-
-  private static void assertDefaultsOf(String text, int atLeast, Object options)
-      throws ReflectiveOperationException {
-    Map<String, String> used = used(options);
-    Map<String, String> listed = defaults(text);
-    listed.keySet().retainAll(used.keySet());
-    used.keySet().retainAll(listed.keySet());
-    assertThat(listed).isEqualTo(used).hasSizeGreaterThanOrEqualTo(atLeast);
-  }
-
-  private static String application(String name) throws IOException {
-    return Files.readString(Path.of("src/site/markdown/applications", name));
-  }
-
-  /** A default that changes in the code changes on the page. */
-  @Test
-  void thePagesHaveTheDefaultsOfTheCode() throws ReflectiveOperationException, IOException {
-    assertDefaults("BrokerVerticle", 5, ServeOptions.DEFAULT);
-    assertDefaults("DispatcherVerticle", 5, DispatcherOptions.fromJson(new JsonObject()));
-    assertDefaults("WebVerticle", 4, HttpLimits.DEFAULT);
-    assertDefaults("SessionVerticle", 11, SessionLimits.DEFAULT);
-    assertDefaults("ConsumerVerticle", 15, new ConsumerOptions());
-    assertDefaultsOf(application("consume.md"), 10, new ConsumerOptions());
-    assertDefaultsOf(application("produce.md"), 7, new ProducerOptions());
-    assertDefaultsOf(application("spool.md"), 3, new ProducerOptions());
-    assertDefaultsOf(application("connect.md"), 1, new ClientOptions());
-  }
-
   private static Set<String> with(Collection<String> keys, String... more) {
     Set<String> all = new HashSet<>(keys);
     all.addAll(List.of(more));
@@ -145,7 +76,7 @@ class VerticlesPageTest {
     assertRefused("gruop", "consumer option", "group", ConsumerOptions::new);
     assertRefused("batchByte", "producer option", "batchBytes", ProducerOptions::new);
     assertRefused("seed", "client option", "seeds", ClientOptions::new);
-    assertRefused("tickMilli", "configuration key", "tickMillis", DispatcherOptions::fromJson);
+    assertRefused("tickMilli", "configuration key", "tickMillis", DispatcherOptions::new);
     assertThatThrownBy(() -> new ConsumerOptions(new JsonObject().put("colour", "red")))
         .hasMessageContaining("unknown consumer option 'colour': known are group, member, topics");
   }
@@ -197,10 +128,11 @@ class VerticlesPageTest {
 
   @Test
   void everyKeyHasItsRow() {
-    assertThat(listed("BrokerVerticle")).isEqualTo(with(BrokerVerticle.KEYS));
-    assertThat(listed("DispatcherVerticle")).isEqualTo(with(DispatcherOptions.keys()));
-    assertThat(listed("WebVerticle")).isEqualTo(with(WebVerticle.KEYS));
-    assertThat(listed("SessionVerticle")).isEqualTo(with(SessionVerticle.KEYS));
+    assertThat(listed("BrokerVerticle")).isEqualTo(with(BrokerOptions.SETTINGS.byKey().keySet()));
+    assertThat(listed("DispatcherVerticle"))
+        .isEqualTo(with(DispatcherOptions.SETTINGS.byKey().keySet()));
+    assertThat(listed("WebVerticle")).isEqualTo(with(WebOptions.SETTINGS.byKey().keySet()));
+    assertThat(listed("SessionVerticle")).isEqualTo(with(SessionOptions.SETTINGS.byKey().keySet()));
     assertThat(listed("ConsumerVerticle"))
         .isEqualTo(with(new ConsumerOptions().toJson().fieldNames(), "handler"));
     assertThat(listed("ProducerVerticle"))

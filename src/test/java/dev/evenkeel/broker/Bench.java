@@ -3,6 +3,7 @@ package dev.evenkeel.broker;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.broker.node.BrokerNode;
+import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.broker.node.BrokerSettings;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FetchAnswer;
@@ -88,11 +89,12 @@ final class Bench implements AutoCloseable {
                   1 << 30,
                   1 << 30),
               directory,
-              1 << 20,
-              1 << 20,
               tailBytesMax,
-              1000,
-              BrokerSettings.ScrubSettings.DEFAULT,
+              new BrokerOptions(
+                  new JsonObject()
+                      .put("segmentBytesMax", 1 << 20)
+                      .put("rewriteBytesPerSecond", 1 << 20)
+                      .put("diskFreeBytesMin", 1000)),
               now::get,
               diskFree::get);
       BrokerNode node =

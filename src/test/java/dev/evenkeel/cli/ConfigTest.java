@@ -3,7 +3,9 @@ package dev.evenkeel.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.protocol.HostPort;
+import dev.evenkeel.settings.Setting;
 import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,7 +20,7 @@ class ConfigTest {
     return ConfigReader.parse(new StringReader(text), "x.yaml");
   }
 
-  private static Map<String, Object> merge(
+  private static NodeOptions merge(
       String yaml, Map<String, String> environment, Map<String, String> commandLine) {
     return ConfigReader.merge(yaml(yaml), "x.yaml", environment, commandLine);
   }
@@ -34,7 +36,8 @@ class ConfigTest {
     assertThat(config.peers()).containsExactly(new NodeConfig.Peer("n1", "127.0.0.1", 5701));
     assertThat(config.roles()).containsExactlyInAnyOrder("broker", "dispatcher", "web");
     assertThat(config.httpHost()).isEqualTo("127.0.0.1");
-    assertThat(config.number(NodeSetting.DISK_FREE_MIN_BYTES)).isEqualTo(256L << 20);
+    assertThat(config.values().jsonOf(BrokerOptions.SETTINGS).getLong("diskFreeBytesMin"))
+        .isEqualTo(256L << 20);
     assertThat(config.raftPort()).isEqualTo(5703);
     assertThat(config.hazelcastPort()).isEqualTo(5704);
   }
@@ -56,11 +59,10 @@ class ConfigTest {
     String file = "port: 6000\nhttp-port: 6100\ndata: /a\n";
     Map<String, String> environment =
         Map.of("EVENKEEL_HTTP_PORT", "6200", "EVENKEEL_DATA", "/b", "HOME", "/root");
-    Map<String, Object> values = merge(file, environment, Map.of("data", "/c"));
-    assertThat(values)
-        .containsEntry("port", 6000L)
-        .containsEntry("http-port", 6200L)
-        .containsEntry("data", "/c");
+    NodeOptions values = merge(file, environment, Map.of("data", "/c"));
+    assertThat(values.get(NodeOptions.PORT)).isEqualTo(6000);
+    assertThat(values.get(NodeOptions.HTTP_PORT)).isEqualTo(6200);
+    assertThat(values.get(NodeOptions.DATA)).isEqualTo("/c");
   }
 
   @Test
@@ -80,10 +82,10 @@ class ConfigTest {
   @Test
   void wrongValuesNameKeyValueAndWhatIsRight() {
     assertThatThrownBy(() -> merge("port: many", Map.of(), Map.of()))
-        .hasMessage("x.yaml: port is 'many': it must be a whole number from 1 to 65532");
+        .hasMessage("x.yaml: port is 'many': write a whole number from 1 to 65532");
     assertThatThrownBy(() -> merge("", Map.of("EVENKEEL_HTTP_PORT", "70000"), Map.of()))
         .hasMessage(
-            "environment EVENKEEL_HTTP_PORT: http-port is '70000': it must be from 0 to 65535");
+            "environment EVENKEEL_HTTP_PORT: http-port is '70000': write a whole number from 0 to 65535");
     assertThatThrownBy(() -> merge("", Map.of(), Map.of("segment-bytes", "1KB")))
         .hasMessageContaining("command line: segment-bytes is '1KB'")
         .hasMessageContaining("64KiB")
@@ -103,7 +105,7 @@ class ConfigTest {
             "EVENKEEL_CONF", "x.yaml",
             "EVENKEEL_CA", "ca.crt",
             "EVENKEEL_TOKEN_FILE", "token");
-    assertThat(merge("", links, Map.of())).containsEntry("port", 5701L);
+    assertThat(merge("", links, Map.of())).isEqualTo(new NodeOptions());
   }
 
   @Test
@@ -158,7 +160,7 @@ class ConfigTest {
   void otherMachinesNeedTlsAndUsers() {
     String secured = "tls: certs\nusers: users.json\n";
     for (String host : List.of("127.0.0.1", "127.0.0.9", "localhost", "'::1'")) {
-      assertThat(config("host: " + host).flag(NodeSetting.INSECURE)).isFalse();
+      assertThat(config("host: " + host).get(NodeOptions.INSECURE)).isFalse();
     }
     assertThatThrownBy(() -> config("host: 10.0.0.1"))
         .isInstanceOf(CommandFailure.class)
@@ -212,17 +214,17 @@ class ConfigTest {
     for (String line : lines) {
       Matcher matcher = setting.matcher(line);
       if (matcher.matches()
-          && NodeSetting.byKey().containsKey(line.substring(2, line.indexOf(':')))) {
+          && NodeOptions.SETTINGS.byKey().containsKey(line.substring(2, line.indexOf(':')))) {
         settings.append(matcher.group(1)).append('\n');
       }
     }
     Map<String, Object> written = yaml(settings.toString());
-    assertThat(written.keySet()).containsExactlyElementsOf(NodeSetting.byKey().keySet());
+    assertThat(written.keySet()).containsExactlyElementsOf(NodeOptions.SETTINGS.byKey().keySet());
     assertThat(NodeConfig.of(ConfigReader.merge(written, "conf", Map.of(), Map.of())))
         .isEqualTo(config(""));
-    for (NodeSetting key : NodeSetting.values()) {
-      if (!key.defaultText.isEmpty()) {
-        assertThat(key.parse(written.get(key.key()), "conf")).isEqualTo(key.defaultValue());
+    for (Setting<?> each : NodeOptions.SETTINGS.all()) {
+      if (!each.usualText().isEmpty()) {
+        assertThat(each.parse(written.get(each.key()))).isEqualTo(each.usual());
       }
     }
   }

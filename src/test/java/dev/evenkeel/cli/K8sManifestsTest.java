@@ -278,7 +278,7 @@ class K8sManifestsTest {
             option -> {
               String key = option.longestName().substring(2);
               if (!key.equals("conf")) {
-                assertThat(NodeSetting.byKey()).containsKey(key);
+                assertThat(NodeOptions.SETTINGS.byKey()).containsKey(key);
                 given.put(key, option.getValue());
               }
             });

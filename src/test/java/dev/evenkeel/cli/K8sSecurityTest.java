@@ -74,8 +74,8 @@ class K8sSecurityTest {
     assertThat(config.peerTls()).isEqualTo(mount("peer-tls"));
     assertThat(config.tls()).isEqualTo(mount("tls"));
     assertThat(config.users()).isEqualTo(mount("users").resolve("users.json"));
-    assertThat(config.values().get(NodeSetting.INSECURE.key())).isEqualTo(false);
-    assertThat(config.values().get(NodeSetting.ALLOW_BUS_MEMBERS.key())).isEqualTo(false);
+    assertThat(config.get(NodeOptions.INSECURE)).isFalse();
+    assertThat(config.get(NodeOptions.ALLOW_BUS_MEMBERS)).isFalse();
   }
 
   private Path mount(String volume) {

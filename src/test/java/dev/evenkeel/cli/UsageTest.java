@@ -163,7 +163,12 @@ class UsageTest {
         broadcast("--on-release: in --mode broadcast", "--on-release=cat"),
         broadcast("--range 3 in --mode broadcast: only --mode level", "--range=3"),
         level("--on-failure stop in --mode level", "--on-failure=stop"),
-        List.of("--retry-delays '1s,soon': write 200ms, 5s, 2m or 1h", "consume", "t", "--group=g", "--retry-delays=1s,soon"),
+        List.of(
+            "--retry-delays '1s,soon': write 200ms, 5s, 2m or 1h",
+            "consume",
+            "t",
+            "--group=g",
+            "--retry-delays=1s,soon"),
         List.of("--retry-delays ''", "consume", "t", "--group=g", "--retry-delays="),
         List.of("use retry, dead-letter or stop", "consume", "t", "--group=g", "--on-failure=go"),
         List.of("--rate '1': bad rate '1': write 100/s", "consume", "t", "--group=g", "--rate=1"),

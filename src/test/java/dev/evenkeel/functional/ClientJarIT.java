@@ -36,7 +36,8 @@ class ClientJarIT {
         .allMatch(name -> OF_THE_CLIENT.matcher(name).matches())
         .noneMatch(name -> name.startsWith("dev/evenkeel/bus/meters/"))
         .contains("dev/evenkeel/Evenkeel.class", "dev/evenkeel/ConsumerVerticle.class");
-    for (String each : List.of("client", "settings", "api", "protocol", "level", "dedup", "bus", "cluster")) {
+    for (String each :
+        List.of("client", "settings", "api", "protocol", "level", "dedup", "bus", "cluster")) {
       assertThat(names).anyMatch(name -> name.startsWith("dev/evenkeel/" + each + "/"));
     }
     assertThat(files(Jar.JAR)).containsAll(names.stream().filter(this::isClass).toList());

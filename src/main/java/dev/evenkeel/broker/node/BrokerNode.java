@@ -114,7 +114,9 @@ public final class BrokerNode implements AutoCloseable {
     Path bodies = settings.dataDirectory().resolve("bodies");
     DiskGuard disk =
         new DiskGuard(
-            settings.dataDirectory(), settings.diskFreeBytesMin(), settings.diskFreeBytes());
+            settings.dataDirectory(),
+            settings.options().get(BrokerOptions.DISK_FREE_BYTES_MIN),
+            settings.diskFreeBytes());
     disk.check();
     MetaState meta = new MetaState(live.resolve(LogNode.META), stores, FeatureLevel.reads());
     TailMemory newest = new TailMemory(settings.tailBytesMax());
@@ -127,7 +129,9 @@ public final class BrokerNode implements AutoCloseable {
                     new DataState(
                         live.resolve(name),
                         stores,
-                        stores.bodies(bodies.resolve(name), settings.segmentBytesMax()),
+                        stores.bodies(
+                            bodies.resolve(name),
+                            settings.options().get(BrokerOptions.SEGMENT_BYTES_MAX)),
                         newest,
                         FeatureLevel.reads(),
                         () -> meta.tables().featureLevel()));

@@ -84,7 +84,7 @@ public final class StorageMaintenance implements AutoCloseable {
             group,
             state,
             mender::mend,
-            settings.rewriteBytesPerSecond(),
+            settings.options().get(BrokerOptions.REWRITE_BYTES_PER_SECOND),
             clock,
             () -> HeapShares.ofThisProgram().cleanedMessages(cleaners.size())));
     menders.add(mender);
@@ -111,12 +111,12 @@ public final class StorageMaintenance implements AutoCloseable {
         MEND_AGAIN_MILLIS,
         MEND_AGAIN_MILLIS,
         TimeUnit.MILLISECONDS);
-    BrokerSettings.ScrubSettings scrub = settings.scrub();
-    if (scrub.bytesPerSecond() > 0) {
+    long scrubMillis = settings.options().get(BrokerOptions.SCRUB_MILLIS);
+    if (settings.options().get(BrokerOptions.SCRUB_BYTES_PER_SECOND) > 0) {
       scrubbing.scheduleWithFixedDelay(
           this::scrub,
-          Math.min(SCRUB_DELAY_MILLIS_MAX, scrub.everyMillis()),
-          scrub.everyMillis(),
+          Math.min(SCRUB_DELAY_MILLIS_MAX, scrubMillis),
+          scrubMillis,
           TimeUnit.MILLISECONDS);
     }
   }
@@ -171,7 +171,7 @@ public final class StorageMaintenance implements AutoCloseable {
    * Waits for the disk, and as the settings say.
    */
   public void scrub() {
-    ByteRate rate = new ByteRate(settings.scrub().bytesPerSecond());
+    ByteRate rate = new ByteRate(settings.options().get(BrokerOptions.SCRUB_BYTES_PER_SECOND));
     scrubs.forEach(scrub -> check(() -> scrub.pass(rate::take)));
     for (LogGroup group : log.all()) {
       check(() -> group.checkFiles(rate));

@@ -4,6 +4,7 @@ import static dev.evenkeel.protocol.Refusal.INDETERMINATE;
 import static dev.evenkeel.protocol.Refusal.OVERLOADED;
 import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
 
+import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
@@ -108,7 +109,8 @@ final class Appender {
   }
 
   private void dispatch() {
-    while (next() != null && entriesInFlight < serve.options().entriesInFlightMax()) {
+    while (next() != null
+        && entriesInFlight < serve.options().get(BrokerOptions.ENTRIES_IN_FLIGHT_MAX)) {
       List<Pending> joined = new ArrayList<>();
       int level = FeatureLevel.FIRST;
       int bytes = Entry.HEADER_BYTES;

@@ -4,6 +4,7 @@ import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
 import dev.evenkeel.broker.node.BrokerNode;
+import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.broker.node.HeapShares;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
@@ -27,12 +28,12 @@ record ServeContext(
     List<LogGroupServer> groups,
     Vertx vertx,
     Context context,
-    ServeOptions options,
+    BrokerOptions options,
     RequestMetrics meters) {
 
   /** Most bytes of appends of one log group that wait, if so many log groups share the heap. */
   long appendBytesMax(int dataGroups) {
-    long set = options.appendBytesWaitingMax();
+    long set = options.get(BrokerOptions.APPEND_BYTES_WAITING_MAX);
     return set > 0 ? set : HeapShares.ofThisProgram().appendBytes(dataGroups);
   }
 

@@ -3,6 +3,7 @@ package dev.evenkeel.broker.serve;
 import static dev.evenkeel.protocol.Refusal.INVALID;
 
 import dev.evenkeel.broker.node.BrokerNode;
+import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.broker.quota.QuotaMeters;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.bus.Addresses;
@@ -79,7 +80,7 @@ public final class Service {
       BrokerNode node,
       Vertx vertx,
       Context context,
-      ServeOptions options,
+      BrokerOptions options,
       RequestMetrics meters,
       MeterScope scope) {
     this.node = node;

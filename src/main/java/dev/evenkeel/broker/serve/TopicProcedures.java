@@ -4,6 +4,7 @@ import static dev.evenkeel.protocol.Refusal.INDETERMINATE;
 import static dev.evenkeel.protocol.Refusal.UNKNOWN_TOPIC;
 
 import dev.evenkeel.broker.machine.MetaState;
+import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.ShardStatus;
@@ -291,7 +292,10 @@ final class TopicProcedures {
         .flatMap(topic -> groupsOf(topic).stream())
         .distinct()
         .forEach(
-            group -> answers.add(commands.statuses(group, serve.options().procedureMillisMax())));
+            group ->
+                answers.add(
+                    commands.statuses(
+                        group, serve.options().get(BrokerOptions.PROCEDURE_MILLIS_MAX))));
     asksForSealed = true;
     Future.join(answers)
         .onComplete(
@@ -333,7 +337,10 @@ final class TopicProcedures {
     for (int group : indexes) {
       all.add(
           commands
-              .submit(group, command.apply(group), serve.options().procedureMillisMax())
+              .submit(
+                  group,
+                  command.apply(group),
+                  serve.options().get(BrokerOptions.PROCEDURE_MILLIS_MAX))
               .map(
                   reply -> {
                     if (reply instanceof Reply.Refused refused) {

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.serve;
 
+import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.protocol.RefusedException;
@@ -51,7 +52,7 @@ final class WaitingFetches {
 
   /** Whether so many more fetches can wait. */
   boolean hasRoom(int more) {
-    return count + more <= serve.options().fetchesWaitingMax();
+    return count + more <= serve.options().get(BrokerOptions.FETCHES_WAITING_MAX);
   }
 
   private static LeaseKey leaseKey(FetchRequest request) {

@@ -1,5 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
+import io.vertx.core.json.JsonObject;
+
 /**
  * Settings of the dispatcher.
  *
@@ -30,8 +32,10 @@ public record DispatcherSettings(
   /** Members of all groups together. */
   static final int MEMBERS_MAX = 10_000;
 
-  public static final long GROUP_SEEN_MILLIS = 3_600_000;
+  static final long RETRY_MILLIS = 500;
+
+  static final long GROUP_SEEN_MILLIS = 3_600_000;
 
   public static final DispatcherSettings DEFAULT =
-      new DispatcherSettings(5_000, 5_000, 500, GROUP_SEEN_MILLIS, 7L * 24 * 3_600_000, 100, 1_000);
+      new DispatcherOptions(new JsonObject()).settings();
 }

@@ -48,7 +48,7 @@ final class Connections {
     }
   }
 
-  private final HttpLimits limits;
+  private final WebOptions limits;
   private final Map<HttpConnection, Open> open = new HashMap<>();
 
   /** The time since the first tick; it does not go on while the node is held up. */
@@ -59,18 +59,20 @@ final class Connections {
   /**
    * @param nowMillis of a monotonic clock
    */
-  Connections(HttpLimits limits, long nowMillis) {
+  Connections(WebOptions limits, long nowMillis) {
     this.limits = limits;
     this.tickedMillis = nowMillis;
   }
 
   void opened(HttpConnection connection) {
-    if (open.size() >= limits.connectionsMax() + REFUSED_MAX) {
+    if (open.size() >= limits.get(WebOptions.CONNECTIONS_MAX) + REFUSED_MAX) {
       connection.close();
       return;
     }
-    boolean refused = open.size() >= limits.connectionsMax();
-    open.put(connection, new Open(connection, refused, nowMillis + limits.requestMillisMax()));
+    boolean refused = open.size() >= limits.get(WebOptions.CONNECTIONS_MAX);
+    open.put(
+        connection,
+        new Open(connection, refused, nowMillis + limits.get(WebOptions.REQUEST_MILLIS_MAX)));
     connection.closeHandler(closed -> left(connection));
   }
 
@@ -91,7 +93,7 @@ final class Connections {
     }
     one.request = request;
     if (one.begun) {
-      one.deadlineMillis = nowMillis + limits.requestMillisMax();
+      one.deadlineMillis = nowMillis + limits.get(WebOptions.REQUEST_MILLIS_MAX);
     }
     one.begun = true;
   }
@@ -108,7 +110,7 @@ final class Connections {
         503,
         Refusal.OVERLOADED.name(),
         "the node has %s connections, its limit (http-connections-max): try again after a pause"
-            .formatted(limits.connectionsMax()));
+            .formatted(limits.get(WebOptions.CONNECTIONS_MAX)));
   }
 
   /**
@@ -128,7 +130,7 @@ final class Connections {
     if (request != null && request.isEnded()) {
       if (request.response().ended()) {
         one.request = null;
-        one.deadlineMillis = nowMillis + limits.idleMillisMax();
+        one.deadlineMillis = nowMillis + limits.get(WebOptions.IDLE_MILLIS);
       }
     } else if (nowMillis >= one.deadlineMillis) {
       if (request != null) {
@@ -138,7 +140,7 @@ final class Connections {
                 408,
                 "REQUEST_TIMEOUT",
                 "the request did not come whole within %s ms"
-                    .formatted(limits.requestMillisMax())));
+                    .formatted(limits.get(WebOptions.REQUEST_MILLIS_MAX))));
       }
       one.connection.close();
     }

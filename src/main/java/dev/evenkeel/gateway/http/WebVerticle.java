@@ -5,14 +5,12 @@ import dev.evenkeel.api.Operations;
 import dev.evenkeel.gateway.ServerTls;
 import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.gateway.live.LiveHub;
-import dev.evenkeel.protocol.Nearest;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.core.tracing.TracingPolicy;
 import io.vertx.ext.web.Route;
@@ -22,29 +20,13 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 /**
  * Serves the live page at {@code /} and the HTTP API, a thin layer over the {@code evenkeel.api}
  * addresses. {@code /openapi.json} describes the API. Errors are {@code
  * {"error":"UNKNOWN_TOPIC","message":"..."}}.
  *
- * <p>Configuration:
- *
- * <pre>
- * host       address to listen at            127.0.0.1
- * port       0 to 65535; 0: any free port    8080
- * node       id of the node, for /health     ""
- * localOnly  ask this JVM's gateway only     false
- * names      host names of the node, besides
- *            localhost and IP addresses      []
- * tls        directory with tls.crt, tls.key
- *            and ca.crt                      none: no TLS
- * users      file of users, as {@code user
- *            add} writes it                  none: everybody may do everything
- * </pre>
- *
- * and the limits of {@link HttpLimits}.
+ * <p>Its configuration is that of {@link WebOptions}.
  *
  * <p>{@code start()} fails with a {@code BindException} if the port is busy.
  */
@@ -53,13 +35,6 @@ public final class WebVerticle extends VerticleBase {
 
   /** Watchers have nothing to send, so this is small. */
   private static final int FRAME_BYTES_MAX = 4 << 10;
-
-  /** The keys of the configuration. */
-  public static final List<String> KEYS =
-      Stream.concat(
-              Stream.of("host", "port", "node", "localOnly", "names", "tls", "users"),
-              HttpLimits.keys().stream())
-          .toList();
 
   /** Longest first line of a request. */
   private static final int LINE_BYTES_MAX = 4 << 10;
@@ -74,17 +49,13 @@ public final class WebVerticle extends VerticleBase {
 
   @Override
   public Future<?> start() {
-    JsonObject config = config() == null ? new JsonObject() : config();
-    Nearest.requireKnown("configuration key", config.fieldNames(), KEYS);
-    HttpLimits limits = HttpLimits.fromJson(config);
-    HostNames names =
-        new HostNames(
-            config.getJsonArray("names", new JsonArray()).stream().map(String::valueOf).toList());
+    WebOptions config = new WebOptions(config() == null ? new JsonObject() : config());
+    HostNames names = new HostNames(config.get(WebOptions.NAMES));
     HttpServerOptions options =
         new HttpServerOptions()
-            .setHost(config.getString("host", "127.0.0.1"))
-            .setPort(config.getInteger("port", 8080))
-            .setIdleTimeout(HttpLimits.IDLE_MILLIS_MAX)
+            .setHost(config.get(WebOptions.HOST))
+            .setPort(config.get(WebOptions.PORT))
+            .setIdleTimeout(WebOptions.IDLE_MILLIS_MAX)
             .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
             // Browsers do not use it, and every limit would be needed twice.
             .setHttp2ClearTextEnabled(false)
@@ -98,23 +69,23 @@ public final class WebVerticle extends VerticleBase {
             .setPerFrameWebSocketCompressionSupported(false)
             .setMaxWebSocketFrameSize(FRAME_BYTES_MAX)
             .setMaxWebSocketMessageSize(FRAME_BYTES_MAX);
-    String node = config.getString("node", "");
-    Connections connections = new Connections(limits, nowMillis());
-    vertx.setPeriodic(limits.tickMillis(), timer -> connections.tick(nowMillis()));
-    return ServerTls.open(vertx, "http", config.getString("tls"))
+    String node = config.get(WebOptions.NODE);
+    Connections connections = new Connections(config, nowMillis());
+    vertx.setPeriodic(config.tickMillis(), timer -> connections.tick(nowMillis()));
+    return ServerTls.open(vertx, "http", config.get(WebOptions.TLS))
         .compose(
             opened -> {
               tls = opened;
-              return Access.of(vertx, node, config.getString("users"));
+              return Access.of(vertx, node, config.get(WebOptions.USERS));
             })
         .compose(
             access -> {
               if (tls != null) {
                 tls.applyTo(options);
               }
-              Bodies bodies = new Bodies(limits.bytesInFlightMax());
+              Bodies bodies = new Bodies(config.get(WebOptions.BYTES_IN_FLIGHT_MAX));
               Callers callers = new Callers(access, bodies);
-              Api api = new Api(vertx, callers, config.getBoolean("localOnly", false));
+              Api api = new Api(vertx, callers, config.get(WebOptions.LOCAL_ONLY));
               live =
                   new LiveHub(
                       vertx,

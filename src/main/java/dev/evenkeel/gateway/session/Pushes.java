@@ -30,7 +30,7 @@ final class Pushes {
   private record Unanswered(Message<?> asked, long sentMillis) {}
 
   private final SessionConnection connection;
-  private final SessionLimits limits;
+  private final SessionOptions limits;
   private final SessionMeters meters;
   private final ArrayDeque<Waiting> queue = new ArrayDeque<>(0);
   private long queuedBytes;
@@ -55,20 +55,20 @@ final class Pushes {
    */
   boolean push(Buffer address, Buffer body, Message<?> asked) {
     Waiting next = new Waiting(address, body, asked);
-    if (next.bytes() > limits.bodyBytesMax()) {
+    if (next.bytes() > limits.get(SessionOptions.BODY_BYTES_MAX)) {
       drop(
           next,
           Refusal.TOO_LARGE,
           "a message of %s bytes: sessions take at most %s"
-              .formatted(next.bytes(), limits.bodyBytesMax()));
+              .formatted(next.bytes(), limits.get(SessionOptions.BODY_BYTES_MAX)));
       return true;
     }
     if (!connection.held()) {
       write(next);
       return true;
     }
-    if (queue.size() >= limits.pushesQueuedMax()
-        || queuedBytes + next.bytes() > limits.pushBytesQueuedMax()) {
+    if (queue.size() >= limits.get(SessionOptions.PUSHES_QUEUED_MAX)
+        || queuedBytes + next.bytes() > limits.get(SessionOptions.PUSH_BYTES_QUEUED_MAX)) {
       drop(next, Refusal.OVERLOADED, "the client does not read");
       return false;
     }
@@ -80,7 +80,7 @@ final class Pushes {
   private void write(Waiting next) {
     int number = 0;
     if (next.asked() != null) {
-      if (unanswered.size() >= limits.pushesQueuedMax()) {
+      if (unanswered.size() >= limits.get(SessionOptions.PUSHES_QUEUED_MAX)) {
         drop(
             next,
             Refusal.OVERLOADED,

@@ -152,11 +152,12 @@ final class SessionConnection {
     }
     answerBytesMax =
         Math.max(
-            port.limits().bodyBytesMax(), Math.min(hello.answerBytesMax(), Hello.ANSWER_BYTES_MAX));
+            port.limits().get(SessionOptions.BODY_BYTES_MAX),
+            Math.min(hello.answerBytesMax(), Hello.ANSWER_BYTES_MAX));
     session = port.sessions().welcomed(hello.session());
     state = State.OPEN;
     sinceMillis = listener.nowMillis();
-    socket.bodyBytesMax(port.limits().bodyBytesMax());
+    socket.bodyBytesMax(port.limits().get(SessionOptions.BODY_BYTES_MAX));
     send(FrameKind.WELCOME, 0, port.welcome().get().to(principal.name()).toJson().toBuffer());
   }
 
@@ -417,9 +418,10 @@ final class SessionConnection {
     if (present != null) {
       return present;
     }
-    if (consumers.size() >= port.limits().listeningMax()) {
+    if (consumers.size() >= port.limits().get(SessionOptions.LISTENING_MAX)) {
       throw Limit.LISTENING.reached(
-          "this connection listens at %s addresses", port.limits().listeningMax());
+          "this connection listens at %s addresses",
+          port.limits().get(SessionOptions.LISTENING_MAX));
     }
     Buffer head = SessionFrame.addressed(address);
     MessageConsumer<Object> made =
@@ -498,10 +500,12 @@ final class SessionConnection {
   void tick(long nowMillis) {
     switch (state) {
       case HELLO -> {
-        if (nowMillis - sinceMillis > port.limits().handshakeMillisMax()) {
+        if (nowMillis - sinceMillis > port.limits().get(SessionOptions.HANDSHAKE_MILLIS_MAX)) {
           end(
               CloseReason.HANDSHAKE,
-              "no HELLO within " + port.limits().handshakeMillisMax() + " ms: send it first");
+              "no HELLO within "
+                  + port.limits().get(SessionOptions.HANDSHAKE_MILLIS_MAX)
+                  + " ms: send it first");
         }
       }
       case OPEN -> {
@@ -522,7 +526,8 @@ final class SessionConnection {
           end(
               CloseReason.SILENT,
               "nothing came within %s ms: send at least a PING every %s ms"
-                  .formatted(silenceMillisMax, port.limits().keepAliveMillis()));
+                  .formatted(
+                      silenceMillisMax, port.limits().get(SessionOptions.KEEP_ALIVE_MILLIS)));
         }
       }
       case CLOSED -> {

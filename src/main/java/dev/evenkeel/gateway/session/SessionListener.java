@@ -88,7 +88,9 @@ final class SessionListener extends VerticleBase {
       accepted.close();
       return;
     }
-    FrameSocket socket = new FrameSocket(accepted, port.limits().helloBytesMax(), port.sessions());
+    FrameSocket socket =
+        new FrameSocket(
+            accepted, port.limits().get(SessionOptions.HELLO_BYTES_MAX), port.sessions());
     try {
       port.sessions().came();
       connections.add(new SessionConnection(this, port, socket));

@@ -19,7 +19,7 @@ record SessionPort(
     String node,
     String clusterName,
     Supplier<Welcome> welcome,
-    SessionLimits limits,
+    SessionOptions limits,
     SessionAddresses addresses,
     Sessions sessions,
     SessionMeters meters,

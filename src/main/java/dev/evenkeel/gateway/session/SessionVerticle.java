@@ -16,10 +16,8 @@ import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.gateway.ServerTls;
 import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.gateway.access.SessionRules;
-import dev.evenkeel.protocol.ClusterDefaults;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.Names;
-import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -32,7 +30,6 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.json.DecodeException;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,29 +41,10 @@ import java.util.concurrent.atomic.AtomicInteger;
  * the event bus. {@code dev.evenkeel.bus.frame} describes the protocol. It works beside a broker
  * and a gateway on the same Vert.x.
  *
- * <p>Configuration:
- *
- * <pre>
- * host         address to listen at               127.0.0.1
- * port         0 to 65535; 0: any free port       5701
- * node         id of this node                    required
- * clusterName  name that clients must know        evenkeel
- * nodes        [{"node","host","port"}]: where    this node alone, at host and port
- *              clients find every node
- * server       what clients see in WELCOME        evenkeel
- * tls          directory with tls.crt, tls.key    none: no TLS
- *              and ca.crt
- * users        file of users, as {@code user add} none: everybody may do everything
- *              writes it
- * </pre>
- *
- * and the keys of {@code SessionLimits}, such as {@code connectionsMax}. {@code start()} fails with
- * a {@code BindException} if the port is busy.
+ * <p>Its configuration is that of {@link SessionOptions}. {@code start()} fails with a {@code
+ * BindException} if the port is busy.
  */
 public final class SessionVerticle extends VerticleBase {
-  /** The keys of the configuration. */
-  public static final List<String> KEYS = keys();
-
   /** Makes listeners that want any free port find each other, and nobody else. */
   private static final AtomicInteger FREE_PORTS = new AtomicInteger();
 
@@ -76,26 +54,16 @@ public final class SessionVerticle extends VerticleBase {
   /** Null without TLS. */
   private ServerTls tls;
 
-  private static List<String> keys() {
-    List<String> keys =
-        new ArrayList<>(
-            List.of("host", "port", "node", "clusterName", "nodes", "server", "tls", "users"));
-    keys.addAll(SessionLimits.keys());
-    return List.copyOf(keys);
-  }
-
   @Override
   public Future<?> start() {
-    JsonObject config = config() == null ? new JsonObject() : config();
-    Nearest.requireKnown("configuration key", config.fieldNames(), KEYS);
+    SessionOptions config = new SessionOptions(config() == null ? new JsonObject() : config());
     FrameCodec.register(vertx);
-    String host = config.getString("host", ClusterDefaults.HOST);
-    int number = config.getInteger("port", ClusterDefaults.PORT);
-    String node = Names.check("node", config.getString("node"));
-    SessionLimits limits = SessionLimits.fromJson(config);
-    Sessions sessions = new Sessions(limits);
+    String host = config.get(SessionOptions.HOST);
+    int number = config.get(SessionOptions.PORT);
+    String node = Names.check("node", config.get(SessionOptions.NODE));
+    Sessions sessions = new Sessions(config);
     scope = Meters.of(vertx).scope("sessions");
-    Welcome formed = welcome(config, node, host, number, limits);
+    Welcome formed = welcome(config, node, host, number);
     List<Future<?>> listening = new ArrayList<>();
     for (String address : SessionAddresses.SHARED) {
       listening.add(
@@ -109,11 +77,11 @@ public final class SessionVerticle extends VerticleBase {
     listening.add(questions.completion());
     listening.add(Relay.serve(vertx, node).completion());
     return Future.all(listening)
-        .compose(done -> ServerTls.open(vertx, "client", config.getString("tls")))
+        .compose(done -> ServerTls.open(vertx, "client", config.get(SessionOptions.TLS)))
         .compose(
             opened -> {
               tls = opened;
-              return Access.of(vertx, node, config.getString("users"));
+              return Access.of(vertx, node, config.get(SessionOptions.USERS));
             })
         .compose(
             access -> {
@@ -121,9 +89,9 @@ public final class SessionVerticle extends VerticleBase {
                   new SessionPort(
                       vertx,
                       node,
-                      config.getString("clusterName", ClusterDefaults.CLUSTER_NAME),
+                      config.get(SessionOptions.CLUSTER_NAME),
                       () -> withNodes(formed),
-                      limits,
+                      config,
                       new SessionAddresses(node, new SessionRules(knownIds())),
                       sessions,
                       new SessionMeters(scope, sessions),
@@ -135,29 +103,18 @@ public final class SessionVerticle extends VerticleBase {
         .onFailure(failure -> scope.close());
   }
 
-  private static Welcome welcome(
-      JsonObject config, String node, String host, int port, SessionLimits limits) {
-    JsonArray unset =
-        new JsonArray().add(new JsonObject().put("node", node).put("host", host).put("port", port));
-    List<Welcome.Node> nodes = new ArrayList<>();
-    for (Object each : config.getJsonArray("nodes", unset)) {
-      JsonObject json = (JsonObject) each;
-      nodes.add(
-          new Welcome.Node(
-              Names.check("node", json.getString("node")),
-              json.getString("host"),
-              json.getInteger("port")));
-    }
+  private static Welcome welcome(SessionOptions config, String node, String host, int port) {
+    List<Welcome.Node> nodes = config.get(SessionOptions.NODES);
     return new Welcome(
         SessionFrame.VERSION,
         node,
-        config.getString("server", "evenkeel"),
-        nodes,
+        config.get(SessionOptions.SERVER),
+        nodes == null ? List.of(new Welcome.Node(node, host, port)) : nodes,
         new Welcome.Limits(
-            limits.bodyBytesMax(),
-            limits.requestsInFlightMax(),
-            limits.sessionBytesInFlightMax(),
-            limits.keepAliveMillis()));
+            config.get(SessionOptions.BODY_BYTES_MAX),
+            config.get(SessionOptions.REQUESTS_IN_FLIGHT_MAX),
+            config.get(SessionOptions.SESSION_BYTES_IN_FLIGHT_MAX),
+            config.get(SessionOptions.KEEP_ALIVE_MILLIS)));
   }
 
   /** The same with the nodes that the cluster has now. */

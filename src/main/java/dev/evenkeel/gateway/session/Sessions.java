@@ -21,9 +21,9 @@ final class Sessions implements FrameRoom {
   private final AtomicInteger requests = new AtomicInteger();
   private final AtomicLong bytes = new AtomicLong();
   private final AtomicLong arriving = new AtomicLong();
-  private final SessionLimits limits;
+  private final SessionOptions limits;
 
-  Sessions(SessionLimits limits) {
+  Sessions(SessionOptions limits) {
     this.limits = limits;
   }
 
@@ -50,10 +50,11 @@ final class Sessions implements FrameRoom {
      * @throws RefusedException OVERLOADED, with the limit and its value
      */
     void request(int requestBytes) {
-      if (requests.incrementAndGet() > limits.requestsInFlightMax()) {
+      if (requests.incrementAndGet() > limits.get(SessionOptions.REQUESTS_IN_FLIGHT_MAX)) {
         requests.decrementAndGet();
         throw Limit.REQUESTS.reached(
-            "this session has %s requests without an answer", limits.requestsInFlightMax());
+            "this session has %s requests without an answer",
+            limits.get(SessionOptions.REQUESTS_IN_FLIGHT_MAX));
       }
       try {
         take(requestBytes, requestBytes + REQUEST_BYTES);
@@ -84,16 +85,19 @@ final class Sessions implements FrameRoom {
     }
 
     private void take(int more, int moreOfNode) {
-      if (bytes.addAndGet(more) > limits.sessionBytesInFlightMax()) {
+      if (bytes.addAndGet(more) > limits.get(SessionOptions.SESSION_BYTES_IN_FLIGHT_MAX)) {
         bytes.addAndGet(-more);
         throw Limit.SESSION_BYTES.reached(
-            "this session has %s bytes in flight", limits.sessionBytesInFlightMax());
+            "this session has %s bytes in flight",
+            limits.get(SessionOptions.SESSION_BYTES_IN_FLIGHT_MAX));
       }
-      if (Sessions.this.bytes.addAndGet(moreOfNode) > limits.nodeBytesInFlightMax()) {
+      if (Sessions.this.bytes.addAndGet(moreOfNode)
+          > limits.get(SessionOptions.NODE_BYTES_IN_FLIGHT_MAX)) {
         Sessions.this.bytes.addAndGet(-moreOfNode);
         bytes.addAndGet(-more);
         throw Limit.NODE_BYTES.reached(
-            "the sessions of this node have %s bytes in flight", limits.nodeBytesInFlightMax());
+            "the sessions of this node have %s bytes in flight",
+            limits.get(SessionOptions.NODE_BYTES_IN_FLIGHT_MAX));
       }
     }
 
@@ -106,11 +110,11 @@ final class Sessions implements FrameRoom {
   /** Requests that have not come whole may take as much as those in flight, and no more. */
   @Override
   public void take(int more) {
-    if (arriving.addAndGet(more) > limits.nodeBytesInFlightMax()) {
+    if (arriving.addAndGet(more) > limits.get(SessionOptions.NODE_BYTES_IN_FLIGHT_MAX)) {
       arriving.addAndGet(-more);
       throw Limit.ARRIVING_BYTES.reached(
           "requests that have not come whole take %s bytes on this node",
-          limits.nodeBytesInFlightMax());
+          limits.get(SessionOptions.NODE_BYTES_IN_FLIGHT_MAX));
     }
   }
 
@@ -130,15 +134,17 @@ final class Sessions implements FrameRoom {
    * @throws RefusedException OVERLOADED, with the limit and its value
    */
   void came() {
-    if (connections.incrementAndGet() > limits.connectionsMax()) {
+    if (connections.incrementAndGet() > limits.get(SessionOptions.CONNECTIONS_MAX)) {
       connections.decrementAndGet();
-      throw Limit.CONNECTIONS.reached("this node has %s connections", limits.connectionsMax());
+      throw Limit.CONNECTIONS.reached(
+          "this node has %s connections", limits.get(SessionOptions.CONNECTIONS_MAX));
     }
-    if (halfOpen.incrementAndGet() > limits.halfOpenMax()) {
+    if (halfOpen.incrementAndGet() > limits.get(SessionOptions.HALF_OPEN_MAX)) {
       connections.decrementAndGet();
       halfOpen.decrementAndGet();
       throw Limit.HALF_OPEN.reached(
-          "%s connections to this node have not said HELLO yet", limits.halfOpenMax());
+          "%s connections to this node have not said HELLO yet",
+          limits.get(SessionOptions.HALF_OPEN_MAX));
     }
   }
 

@@ -33,6 +33,7 @@ import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.storage.RocksShared;
 import dev.evenkeel.storage.RocksStore;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
@@ -94,10 +95,12 @@ class BodyCleanerTest {
                 log,
                 directory,
                 1 << 20,
-                rewriteBytesPerSecond,
-                1 << 20,
-                0,
-                new BrokerSettings.ScrubSettings(0, 1),
+                new BrokerOptions(
+                    new JsonObject()
+                        .put("segmentBytesMax", 1 << 20)
+                        .put("rewriteBytesPerSecond", rewriteBytesPerSecond)
+                        .put("diskFreeBytesMin", 0)
+                        .put("scrubBytesPerSecond", 0)),
                 clock::get,
                 () -> Long.MAX_VALUE),
             RaftLogNode::start,
@@ -347,7 +350,7 @@ class BodyCleanerTest {
   @Test
   void aNodeThatStopsInTheMiddleOfARewriteKeepsTheSegmentAsItWas() throws Exception {
     node.close();
-    open(1_000);
+    open(1 << 10);
     append(BUSY, 199, BATCH_BYTES);
     append(LAZY, 1, BATCH_BYTES);
     run(new DataCommand.DropShards(BUSY.topicId()));

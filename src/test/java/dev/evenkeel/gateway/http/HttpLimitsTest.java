@@ -327,12 +327,12 @@ class HttpLimitsTest {
 
   @Test
   void aLimitOutOfItsBoundsIsRefused() {
-    assertThatThrownBy(() -> HttpLimits.fromJson(new JsonObject().put("connectionsMax", 0)))
+    assertThatThrownBy(() -> new WebOptions(new JsonObject().put("connectionsMax", 0)))
         .isInstanceOf(RefusedException.class)
-        .hasMessage("connectionsMax of 0: it must be a number from 1 to 1000000");
-    assertThatThrownBy(() -> HttpLimits.fromJson(new JsonObject().put("bytesInFlightMax", MIB)))
-        .hasMessageContaining("from 8388608 to");
-    assertThatThrownBy(() -> HttpLimits.fromJson(new JsonObject().put("idleMillisMax", "x")))
-        .hasMessageContaining("idleMillisMax of x");
+        .hasMessage("connectionsMax is 0: at least 1 is needed");
+    assertThatThrownBy(() -> new WebOptions(new JsonObject().put("bytesInFlightMax", MIB)))
+        .hasMessageContaining("at least 8388608 is needed");
+    assertThatThrownBy(() -> new WebOptions(new JsonObject().put("idleMillisMax", "x")))
+        .hasMessageContaining("idleMillisMax is x, which has the wrong type");
   }
 }

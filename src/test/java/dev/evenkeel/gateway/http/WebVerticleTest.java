@@ -531,7 +531,7 @@ class WebVerticleTest {
     Callers callers =
         new Callers(
             Access.of(vertx, "n1", null).toCompletionStage().toCompletableFuture().get(), bodies);
-    Connections connections = new Connections(HttpLimits.DEFAULT, 0);
+    Connections connections = new Connections(new WebOptions(new JsonObject()), 0);
     LiveRoutes live = new LiveRoutes(hub, connections, callers);
     Api api = new Api(vertx, callers, false);
     Router router = WebVerticle.router(vertx, api, callers, "n1", bodies, live, connections);

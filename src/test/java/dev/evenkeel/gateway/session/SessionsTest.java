@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class SessionsTest {
   private final Sessions sessions =
       new Sessions(
-          SessionLimits.fromJson(
+          new SessionOptions(
               new JsonObject()
                   .put("connectionsMax", 3)
                   .put("halfOpenMax", 2)

@@ -13,7 +13,6 @@ import dev.evenkeel.client.ConsumerOptions.Strategy;
 import dev.evenkeel.client.ConsumerOptions.WorkerThreads;
 import dev.evenkeel.client.internal.consume.SelfFence;
 import dev.evenkeel.protocol.GroupPolicy;
-import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -159,13 +158,6 @@ public final class OptionsCheck {
         OnFailure.RETRY,
         OnFailure.DEAD_LETTER,
         OnFailure.STOP);
-    int crashesMax = options.getCrashesMax();
-    refuseIf(
-        crashesMax != 0 && crashesMax < Limits.CRASHES_MAX_LEAST,
-        "%s %s: from the third death on it is known which message is the reason, use 0 for never or"
-            + " 3 to 1000",
-        of("crashesMax"),
-        crashesMax);
     refuseIf(
         options.getMode() == Mode.LEVEL && options.getOnFailure() == OnFailure.STOP,
         "%s %s in %s level: only the other modes have it, use %s or %s",
@@ -303,8 +295,7 @@ public final class OptionsCheck {
       boolean wrong, DeliveryPolicy delivery, String format, Object... values) {
     if (wrong) {
       String name = delivery.name().toLowerCase(Locale.ROOT).replace('_', '-');
-      throw Refusal.INVALID.error(
-          "%s %s: %s", of("delivery"), name, Told.text(format, values));
+      throw Refusal.INVALID.error("%s %s: %s", of("delivery"), name, Told.text(format, values));
     }
   }
 

@@ -47,8 +47,7 @@ public record Credentials(TlsIdentity tls, Path tokenFile) {
     if ((certificate == null) != (key == null)) {
       throw Refusal.INVALID.error(
           "a certificate needs its key: give %s and %s",
-          ClientOptions.setter("certificate"),
-          ClientOptions.setter("key"));
+          ClientOptions.setter("certificate"), ClientOptions.setter("key"));
     }
     if (ca == null && certificate != null) {
       throw Refusal.INVALID.error(

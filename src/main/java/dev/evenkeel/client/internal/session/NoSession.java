@@ -24,8 +24,7 @@ final class NoSession extends RefusedException {
       Told.text(
           "name the base port of a node, by default %s, and not a port after it or the HTTP port; if"
               + " the node has TLS, give the file with the certificate of its authority with %s",
-          ClusterDefaults.PORT,
-          ClientOptions.setter("ca"));
+          ClusterDefaults.PORT, ClientOptions.setter("ca"));
 
   /** What is there. */
   enum Found {

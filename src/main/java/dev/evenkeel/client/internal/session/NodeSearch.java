@@ -12,7 +12,6 @@ import java.util.Queue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 
 /**
  * Tries addresses until it is ended. The first attempt begins at once, and the others follow each

@@ -281,8 +281,7 @@ public final class SessionLink implements Link {
     Object advice =
         search != null && search.needsOtherTls()
             ? ""
-            : Told.text(
-                ". Start one there, or name others with %s", ClientOptions.setter("seeds"));
+            : Told.text(". Start one there, or name others with %s", ClientOptions.setter("seeds"));
     return Refusal.UNAVAILABLE.error(
         "no node of cluster '%s' at %s%s%s%s",
         clusterName,

@@ -419,7 +419,7 @@ class BatchingProducerTest {
   void badOptionsAreRefused() {
     assertThatThrownBy(
             () -> await(Producers.start(link, directory, options().setBatchesInFlight(9))))
-        .hasMessage("bad batchesInFlight 9: use 1 to 8");
+        .hasMessage("batchesInFlight is 9: at most 8 is allowed");
   }
 
   @Test
