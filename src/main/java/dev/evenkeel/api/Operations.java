@@ -51,6 +51,7 @@ import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.TopicConfig;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
@@ -67,7 +68,7 @@ public final class Operations {
   // ---- Topics
 
   private static final TopicView TOPIC =
-      new TopicView("orders", 2, 86_400_000, -1, -1, 1_795_783_094_863L, null);
+      new TopicView("orders", 2, TopicLimits.of(TopicConfig.DEFAULT), 1_795_783_094_863L, null);
 
   private static final TopicView FULL_TOPIC =
       RecordJson.of(TopicView.class).with(TOPIC, "figures", new Figures(4L, 229L, 0L, 0L, null));
@@ -115,7 +116,8 @@ public final class Operations {
           .refuses(Refusal.UNKNOWN_TOPIC)
           .example(
               new ConfigureTopic("orders", new TopicLimits(3_600_000L, null, null)),
-              RecordJson.of(TopicView.class).with(TOPIC, "retentionMillis", 3_600_000L));
+              RecordJson.of(TopicView.class)
+                  .with(TOPIC, "limits", new TopicLimits(3_600_000L, -1L, -1L)));
 
   public static final Operation<ReshardTopic, TopicView> RESHARD_TOPIC =
       Operation.of(ApiAddresses.TOPICS, "reshard", ReshardTopic.class, TopicView.class)

@@ -1,5 +1,7 @@
 package dev.evenkeel.api;
 
+import dev.evenkeel.protocol.TopicConfig;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,8 +20,21 @@ public record TopicLimits(
   /** Sums of it and of a time do not overflow. */
   static final long MAX = Long.MAX_VALUE / 2;
 
+  /** The settings of a topic. */
+  public static TopicLimits of(TopicConfig config) {
+    return new TopicLimits(config.retentionMillis(), config.ageMillisMax(), config.shardBytesMax());
+  }
+
+  /** All settings of a topic that has had {@code former} ones. */
+  public TopicConfig over(TopicConfig former) {
+    return new TopicConfig(
+        Objects.requireNonNullElse(retentionMillis, former.retentionMillis()),
+        Objects.requireNonNullElse(ageMillisMax, former.ageMillisMax()),
+        Objects.requireNonNullElse(shardBytesMax, former.shardBytesMax()));
+  }
+
   /** Whether none is set. */
   public boolean areNone() {
-    return retentionMillis == null && ageMillisMax == null && shardBytesMax == null;
+    return equals(new TopicLimits(null, null, null));
   }
 }

@@ -6,19 +6,14 @@ import org.jspecify.annotations.Nullable;
  * A topic.
  *
  * @param shards how many shards take messages
- * @param retentionMillis how long a message is kept after every group consumed it
- * @param ageMillisMax drop older messages even if a group has not consumed them; -1: off
- * @param shardBytesMax drop the oldest messages of a larger shard even if a group has not consumed
- *     them; -1: off
+ * @param limits its settings
  * @param createdMillis when it was created, milliseconds since 1970
  * @param figures what it holds; null after a change of the topic
  */
 public record TopicView(
     String name,
     int shards,
-    @Bounds(min = 0) long retentionMillis,
-    @Bounds(min = -1) long ageMillisMax,
-    @Bounds(min = -1) long shardBytesMax,
+    @Inline @Whole TopicLimits limits,
     long createdMillis,
     @Inline @Nullable Figures figures) {
 

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
@@ -22,8 +23,13 @@ public final class CommandOptions {
 
   /** Adds the options to a command. */
   public CommandLine addTo(CommandLine command) {
-    declared.forEach(command.getCommandSpec()::addOption);
+    addTo(command.getCommandSpec());
     return command;
+  }
+
+  /** As {@link #addTo(CommandLine)}. */
+  void addTo(CommandSpec command) {
+    declared.forEach(command::addOption);
   }
 
   /** A switch: true if the user gave it. */
@@ -170,6 +176,11 @@ public final class CommandOptions {
     return add(option(setting));
   }
 
+  /** As {@link #of}, with a help that says what else there is to say. */
+  Supplier<Object> of(Setting<?> setting, String help) {
+    return add(option(setting, help));
+  }
+
   /** As {@link #of}, but it must be given. */
   Supplier<Object> required(Setting<?> setting) {
     return add(option(setting).required(true));
@@ -197,6 +208,10 @@ public final class CommandOptions {
         says
             ? setting.help()
             : setting.help().replaceFirst("\\.$", "") + " (default: " + usual + ").";
+    return option(setting, help);
+  }
+
+  private static OptionSpec.Builder option(Setting<?> setting, String help) {
     ITypeConverter<Object> converter = text -> json(setting, text);
     return option(setting.option(), setting.label(), Object.class, null, help)
         .converters(converter);

@@ -1,7 +1,7 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.broker.node.BrokerOptions;
-import dev.evenkeel.dispatcher.core.DispatcherOptions;
+import dev.evenkeel.dispatcher.DispatcherOptions;
 import dev.evenkeel.gateway.http.WebOptions;
 import dev.evenkeel.gateway.session.SessionOptions;
 import dev.evenkeel.protocol.ClusterDefaults;

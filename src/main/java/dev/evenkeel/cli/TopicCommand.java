@@ -12,6 +12,7 @@ import dev.evenkeel.api.ReshardTopic;
 import dev.evenkeel.api.TopicView;
 import dev.evenkeel.api.TopicView.Figures;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -64,7 +65,7 @@ final class TopicCommand extends CommandGroup {
                   "How many shards the topic has, and so how many consumers of a group can share"
                       + " the work. Required, unless --copy-from names a topic that has as many.")
           Integer shards,
-      @Mixin TopicSettings settings) {
+      @Mixin TopicOptions settings) {
     HttpApi api = options.api();
     TopicView original = settings.original(api);
     if (shards == null && original == null) {
@@ -97,17 +98,16 @@ final class TopicCommand extends CommandGroup {
   int configure(
       @Mixin ApiOptions options,
       @Parameters(paramLabel = "NAME", description = "Name of the topic.") String name,
-      @Mixin TopicSettings settings) {
+      @Mixin TopicOptions settings) {
     if (!settings.areGiven()) {
-      throw CommandFailure.usage(
-          "nothing to change: give --retention, --max-age, --max-shard-bytes or --copy-from");
+      throw CommandFailure.usage("nothing to change: give " + TopicOptions.names());
     }
     HttpApi api = options.api();
     return options.ask(
         api,
         Operations.CONFIGURE_TOPIC,
         new ConfigureTopic(name, settings.limits(settings.original(api))),
-        topic -> "topic " + name + ": " + TopicSettings.line(topic) + "\n");
+        topic -> "topic " + name + ": " + TopicOptions.shown(topic, "%s %s", ", ") + "\n");
   }
 
   @Command(
@@ -120,17 +120,15 @@ final class TopicCommand extends CommandGroup {
   }
 
   private static String table(List<TopicView> topics) {
-    Table table =
-        new Table("TOPIC", "SHARDS", "MESSAGES", "BYTES", "RETENTION", "MAX AGE", "MAX BYTES");
+    List<String> heads = new ArrayList<>(List.of("TOPIC", "SHARDS", "MESSAGES", "BYTES"));
+    heads.addAll(TopicOptions.titles());
+    Table table = new Table(heads.toArray(String[]::new));
     for (TopicView each : topics) {
-      table.row(
-          each.name(),
-          each.shards(),
-          each.figures().messages(),
-          each.figures().bytes(),
-          TopicSettings.retention(each),
-          TopicSettings.maxAge(each),
-          TopicSettings.maxBytes(each));
+      List<Object> cells = new ArrayList<>(List.of(each.name(), each.shards()));
+      cells.add(each.figures().messages());
+      cells.add(each.figures().bytes());
+      cells.addAll(TopicOptions.values(each));
+      table.row(cells.toArray());
     }
     return table.text();
   }
@@ -221,24 +219,20 @@ final class TopicCommand extends CommandGroup {
   }
 
   private static String heading(TopicView topic) {
-    String bytes = TopicSettings.maxBytes(topic);
+    String form = "%-10s %s";
     return String.format(
-        "topic      %s\n"
-            + "shards     %s\n"
-            + "messages   %s\n"
-            + "bytes      %s\n"
-            + "delayed    %s\n"
-            + "retention  %s\n"
-            + "max age    %s\n"
-            + "max bytes  %s\n\n",
-        topic.name(),
-        topic.shards(),
-        shown(topic.figures().messages()),
-        shown(topic.figures().bytes()),
-        delayed(topic.figures()),
-        TopicSettings.retention(topic),
-        TopicSettings.maxAge(topic),
-        bytes.equals("off") ? bytes : bytes + " a shard");
+            "topic      %s\n"
+                + "shards     %s\n"
+                + "messages   %s\n"
+                + "bytes      %s\n"
+                + "delayed    %s\n",
+            topic.name(),
+            topic.shards(),
+            shown(topic.figures().messages()),
+            shown(topic.figures().bytes()),
+            delayed(topic.figures()))
+        + TopicOptions.shown(topic, form, "\n")
+        + "\n\n";
   }
 
   private static String delayed(Figures figures) {

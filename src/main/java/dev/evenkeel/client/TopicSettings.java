@@ -1,6 +1,8 @@
 package dev.evenkeel.client;
 
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.api.TopicLimits;
+import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.settings.Setting;
 import dev.evenkeel.settings.SettingValues;
 import dev.evenkeel.settings.Settings;
@@ -17,20 +19,30 @@ public final class TopicSettings extends SettingValues<TopicSettings> {
   private static final Setting<Long> RETENTION =
       SETTINGS
           .time("retentionMillis")
+          .usually(TopicConfig.DEFAULT.retentionMillis())
           .from(0)
-          .help("How long a message is kept after every group has consumed it.");
+          .help("How long to keep a message after every group has consumed it.");
   private static final Setting<Long> AGE_MAX =
       SETTINGS
-          .time("ageMillisMax")
-          .from(-1)
+          .timeOrOff("ageMillisMax")
+          .usually(TopicConfig.DEFAULT.ageMillisMax())
           .option("--max-age")
-          .help("Age at which messages are dropped, consumed or not.");
+          .help("Delete older messages even if a group has not consumed them.");
   private static final Setting<Long> SHARD_BYTES_MAX =
       SETTINGS
-          .size("shardBytesMax")
-          .from(-1)
+          .sizeOrOff("shardBytesMax")
+          .usually(TopicConfig.DEFAULT.shardBytesMax())
           .option("--max-shard-bytes")
-          .help("Bytes above which the oldest messages of a shard are dropped.");
+          .title("max bytes")
+          .per("a shard")
+          .help(
+              "Delete the oldest messages of a larger shard even if a group has not consumed"
+                  + " them.");
+
+  /** What is known of each. */
+  public static Settings settings() {
+    return SETTINGS;
+  }
 
   /** Settings none of which is set. */
   public TopicSettings() {
@@ -47,12 +59,12 @@ public final class TopicSettings extends SettingValues<TopicSettings> {
   }
 
   TopicLimits limits() {
-    return new TopicLimits(getRetentionMillis(), getAgeMillisMax(), getShardBytesMax());
+    return RecordJson.of(TopicLimits.class).read(toJson());
   }
 
   /** See {@link #setRetentionMillis}. */
   public Long getRetentionMillis() {
-    return get(RETENTION);
+    return given(RETENTION);
   }
 
   /** How long a message is kept after every group has consumed it. By default a day. */
@@ -67,7 +79,7 @@ public final class TopicSettings extends SettingValues<TopicSettings> {
 
   /** See {@link #setAgeMillisMax}. */
   public Long getAgeMillisMax() {
-    return get(AGE_MAX);
+    return given(AGE_MAX);
   }
 
   /** Messages older than this are dropped, consumed or not. By default -1, which means off. */
@@ -77,7 +89,7 @@ public final class TopicSettings extends SettingValues<TopicSettings> {
 
   /** See {@link #setShardBytesMax}. */
   public Long getShardBytesMax() {
-    return get(SHARD_BYTES_MAX);
+    return given(SHARD_BYTES_MAX);
   }
 
   /**

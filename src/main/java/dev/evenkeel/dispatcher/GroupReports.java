@@ -5,6 +5,7 @@ import dev.evenkeel.api.GroupView.Member.Breaker;
 import dev.evenkeel.api.ListGroups.GroupSummary;
 import dev.evenkeel.api.MoveView;
 import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.api.TopicLimits;
 import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.FailureFigures;
 import dev.evenkeel.bus.Figures;
@@ -89,9 +90,7 @@ final class GroupReports {
         .put("end", ShardStatus.sum(topic, fresh, ShardStatus::endOffset))
         .put("bytes", ShardStatus.sum(topic, fresh, ShardStatus::bytes))
         .put("delayed", ShardStatus.sum(topic, fresh, status -> status.delayed().messages()))
-        .put("retentionMillis", topic.config().retentionMillis())
-        .put("ageMillisMax", topic.config().ageMillisMax())
-        .put("shardBytesMax", topic.config().shardBytesMax());
+        .mergeIn(RecordJson.json(TopicLimits.of(topic.config())));
   }
 
   GroupReport of(GroupState group) {

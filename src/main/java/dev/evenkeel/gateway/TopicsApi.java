@@ -100,7 +100,7 @@ final class TopicsApi {
 
   private Future<TopicView> create(CreateTopic asked) {
     Bytes body = new Bytes().text(Names.check("topic", asked.name())).i32(asked.shards());
-    RecordCodec.TOPIC_CONFIG.write(body, config(asked.limits(), TopicConfig.DEFAULT));
+    RecordCodec.TOPIC_CONFIG.write(body, asked.limits().over(TopicConfig.DEFAULT));
     return change(Op.CREATE_TOPIC, body);
   }
 
@@ -117,7 +117,7 @@ final class TopicsApi {
             view -> {
               Bytes body = new Bytes().text(asked.name());
               TopicConfig now = view.existing(asked.name()).config();
-              RecordCodec.TOPIC_CONFIG.write(body, config(limits, now));
+              RecordCodec.TOPIC_CONFIG.write(body, limits.over(now));
               return change(Op.CONFIGURE_TOPIC, body);
             });
   }
@@ -131,17 +131,6 @@ final class TopicsApi {
         .toMetaLeader(Op.DELETE_TOPIC, new Bytes().text(asked.name()))
         .map(LeaderClient::reply)
         .map(done -> new DeletedTopic(asked.name(), true));
-  }
-
-  private static TopicConfig config(TopicLimits limits, TopicConfig absent) {
-    return new TopicConfig(
-        or(limits.retentionMillis(), absent.retentionMillis()),
-        or(limits.ageMillisMax(), absent.ageMillisMax()),
-        or(limits.shardBytesMax(), absent.shardBytesMax()));
-  }
-
-  private static long or(Long value, long absent) {
-    return value == null ? absent : value;
   }
 
   /** The status of all shards whose leaders answer. */
@@ -251,13 +240,10 @@ final class TopicsApi {
   }
 
   private static TopicView view(TopicInfo topic, Figures figures) {
-    TopicConfig config = topic.config();
     return new TopicView(
         topic.name(),
         topic.shards(),
-        config.retentionMillis(),
-        config.ageMillisMax(),
-        config.shardBytesMax(),
+        TopicLimits.of(topic.config()),
         topic.createdMillis(),
         figures);
   }

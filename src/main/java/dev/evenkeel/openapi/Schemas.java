@@ -21,6 +21,7 @@ import dev.evenkeel.api.LeftOut;
 import dev.evenkeel.api.NotEmpty;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.api.TextOrBytes;
+import dev.evenkeel.api.Whole;
 import dev.evenkeel.api.Words;
 import dev.evenkeel.protocol.Worded;
 import io.vertx.core.json.JsonArray;
@@ -126,6 +127,9 @@ final class Schemas {
       String name = each.getName();
       if (each.isAnnotationPresent(Inline.class)) {
         JsonObject inner = of(each.getType().asSubclass(Record.class));
+        if (each.isAnnotationPresent(Whole.class)) {
+          allThere(inner);
+        }
         properties.mergeIn(inner.getJsonObject("properties"));
         if (!isNullable(each)) {
           inner.getJsonArray("required", new JsonArray()).forEach(required::add);
@@ -147,6 +151,19 @@ final class Schemas {
     schema.remove("required");
     List<String> inOrder = properties.fieldNames().stream().filter(required::contains).toList();
     return inOrder.isEmpty() ? schema : schema.put("required", new JsonArray(inOrder));
+  }
+
+  /** No property of the schema may be null or missing; what a question may give at most is gone. */
+  private static void allThere(JsonObject schema) {
+    JsonObject properties = schema.getJsonObject("properties");
+    for (String name : properties.fieldNames()) {
+      JsonObject property = properties.getJsonObject(name);
+      property.remove("maximum");
+      if (property.getValue("type") instanceof JsonArray types) {
+        property.put("type", types.getValue(0));
+      }
+    }
+    schema.put("required", new JsonArray(List.copyOf(properties.fieldNames())));
   }
 
   /** Bounds of a map are those of its values, and what may be null is one schema. */

@@ -23,6 +23,8 @@ public final class Setting<T> implements Told {
   private int itemsMax = Integer.MAX_VALUE;
   private String option;
   private String label;
+  private String title;
+  private String per = "";
   private String help = "";
 
   /** The setting that this one is like; null: none. */
@@ -103,6 +105,18 @@ public final class Setting<T> implements Told {
     return this;
   }
 
+  /** What people read before its value, if that is not its option without hyphens. */
+  public Setting<T> title(String words) {
+    title = words;
+    return this;
+  }
+
+  /** What a value is counted for, such as {@code a shard}. */
+  public Setting<T> per(String words) {
+    per = " " + words;
+    return this;
+  }
+
   /** What it is, for people: sentences without the default. */
   public Setting<T> help(String text) {
     help = text;
@@ -125,8 +139,24 @@ public final class Setting<T> implements Told {
     return label;
   }
 
+  /** What people read before its value. */
+  public String title() {
+    return title == null ? option.substring(2).replace('-', ' ') : title;
+  }
+
   public String help() {
     return help;
+  }
+
+  /** A value in JSON as people write it. */
+  public String textOf(Object json) {
+    return type.format().apply(fromJson(json));
+  }
+
+  /** The same, with what it is counted for. */
+  public String phraseOf(Object json) {
+    boolean off = json instanceof Number number && number.longValue() < 0;
+    return textOf(json) + (off ? "" : per);
   }
 
   int index() {
@@ -297,11 +327,10 @@ public final class Setting<T> implements Told {
 
   /** A number as people write it. */
   public String text(long value) {
-    return switch (type.label()) {
-      case "TIME", "TIME,..." -> SettingType.TIME.format().apply(value);
-      case "SIZE" -> SettingType.SIZE.format().apply(value);
-      default -> Long.toString(value);
-    };
+    String form = type.label();
+    return form.startsWith("TIME")
+        ? SettingType.TIME.format().apply(value)
+        : form.startsWith("SIZE") ? SettingType.SIZE.format().apply(value) : Long.toString(value);
   }
 
   @Override

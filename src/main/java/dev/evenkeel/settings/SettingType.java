@@ -26,6 +26,8 @@ public record SettingType<T>(
     Function<String, T> parse,
     Function<T, String> format) {
 
+  private static final String OFF = "off";
+
   public static final SettingType<String> TEXT = text("TEXT", text -> text, text -> text);
   public static final SettingType<Boolean> FLAG =
       new SettingType<>(
@@ -43,6 +45,24 @@ public record SettingType<T>(
   public static final SettingType<Long> SIZE =
       new SettingType<>(
           "SIZE", SettingType::whole, value -> value, SettingType::bytes, ByteSizes::format);
+
+  /** The same, or {@code off}, which is -1. */
+  public static SettingType<Long> orOff(SettingType<Long> type) {
+    return new SettingType<>(
+        type.label + "|" + OFF,
+        type.fromJson,
+        type.toJson,
+        text -> text.equals(OFF) ? -1L : parseOrOff(type, text),
+        value -> value < 0 ? OFF : type.format.apply(value));
+  }
+
+  private static long parseOrOff(SettingType<Long> type, String text) {
+    try {
+      return type.parse.apply(text);
+    } catch (RefusedException e) {
+      throw Refusal.INVALID.error(e.getMessage() + "; or " + OFF);
+    }
+  }
 
   /** Something that is a text in JSON, too. */
   public static <T> SettingType<T> text(

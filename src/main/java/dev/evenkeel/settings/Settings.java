@@ -85,6 +85,16 @@ public final class Settings {
     return add(key, SettingType.SIZE);
   }
 
+  /** Milliseconds; -1: off. */
+  public Setting<Long> timeOrOff(String key) {
+    return add(key, SettingType.orOff(SettingType.TIME)).from(-1);
+  }
+
+  /** Bytes; -1: off. */
+  public Setting<Long> sizeOrOff(String key) {
+    return add(key, SettingType.orOff(SettingType.SIZE)).from(-1);
+  }
+
   /** A constant, in JSON by its name in small letters. */
   public <E extends Enum<E>> Setting<E> word(String key, Class<E> type) {
     return add(key, SettingType.word(key, type));

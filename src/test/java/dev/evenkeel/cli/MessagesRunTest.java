@@ -9,6 +9,7 @@ import com.sun.net.httpserver.HttpServer;
 import dev.evenkeel.api.DescribeTopic.ShardDetail;
 import dev.evenkeel.api.DescribeTopic.TopicDetail;
 import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.api.TopicLimits;
 import dev.evenkeel.api.TopicView;
 import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.json.Json;
@@ -86,7 +87,7 @@ class MessagesRunTest {
       Long end = endsKnown ? (Long) (long) shards.get(i).size() : null;
       list.add(new ShardDetail(i, false, List.of(), first, end, null, null, null, "d0", null));
     }
-    TopicView topic = new TopicView("t", list.size(), 0, -1, -1, created, null);
+    TopicView topic = new TopicView("t", list.size(), new TopicLimits(0L, -1L, -1L), created, null);
     return RecordJson.json(new TopicDetail(topic, list, List.of()));
   }
 

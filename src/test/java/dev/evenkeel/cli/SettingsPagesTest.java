@@ -6,7 +6,7 @@ import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ProducerOptions;
-import dev.evenkeel.dispatcher.core.DispatcherOptions;
+import dev.evenkeel.dispatcher.DispatcherOptions;
 import dev.evenkeel.gateway.http.WebOptions;
 import dev.evenkeel.gateway.session.SessionOptions;
 import dev.evenkeel.settings.Setting;

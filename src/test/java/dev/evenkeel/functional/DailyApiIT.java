@@ -225,13 +225,13 @@ class DailyApiIT extends OneNode {
               admin.createTopic(
                   "managed", 4, new TopicSettings().setRetention(Duration.ofHours(1))));
       assertThat(made.shards()).isEqualTo(4);
-      assertThat(made.retentionMillis()).isEqualTo(3_600_000);
+      assertThat(made.limits().retentionMillis()).isEqualTo(3_600_000);
       refused(admin.createTopic("managed", 4), Refusal.TOPIC_EXISTS);
       refused(admin.createTopic("many", 10_001), Refusal.INVALID);
       TopicView changed =
           await(admin.changeTopic("managed", new TopicSettings().setShardBytesMax(1L << 30)));
-      assertThat(changed.shardBytesMax()).isEqualTo(1L << 30);
-      assertThat(changed.retentionMillis()).isEqualTo(3_600_000);
+      assertThat(changed.limits().shardBytesMax()).isEqualTo(1L << 30);
+      assertThat(changed.limits().retentionMillis()).isEqualTo(3_600_000);
       assertThat(await(admin.topics())).extracting(TopicView::name).contains("managed");
 
       node.send("managed", List.of("a", "b", "c"));

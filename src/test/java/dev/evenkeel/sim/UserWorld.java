@@ -4,6 +4,7 @@ import dev.evenkeel.assign.Assignor;
 import dev.evenkeel.assign.StickyAssignor;
 import dev.evenkeel.broker.node.ClusterClock;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.dispatcher.DispatcherOptions;
 import dev.evenkeel.dispatcher.core.DispatcherSettings;
 import dev.evenkeel.dispatcher.core.TestSettings;
 import dev.evenkeel.model.Content;
@@ -109,7 +110,7 @@ final class UserWorld extends Cluster implements Arrivals {
   DispatcherSettings settings() {
     return TestSettings.withGroupForget(
         TestSettings.withTimes(
-            DispatcherSettings.DEFAULT,
+            DispatcherOptions.DEFAULTS,
             REBALANCE_MILLIS,
             UserGroup.MEMBER_TIMEOUT_MILLIS,
             RETRY_MILLIS),

@@ -4,6 +4,7 @@ import dev.evenkeel.assign.Assignor;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.internal.consume.Pending;
+import dev.evenkeel.dispatcher.DispatcherOptions;
 import dev.evenkeel.dispatcher.core.Cause;
 import dev.evenkeel.dispatcher.core.DispatcherSettings;
 import dev.evenkeel.dispatcher.core.TestSettings;
@@ -244,7 +245,7 @@ final class World extends Cluster implements SimGroup, Arrivals {
   DispatcherSettings settings() {
     return TestSettings.withGroupForget(
         TestSettings.withTimes(
-            DispatcherSettings.DEFAULT, rebalanceMillis, MEMBER_TIMEOUT_MILLIS, 300),
+            DispatcherOptions.DEFAULTS, rebalanceMillis, MEMBER_TIMEOUT_MILLIS, 300),
         forgetMillis());
   }
 

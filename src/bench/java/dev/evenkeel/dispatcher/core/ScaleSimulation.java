@@ -7,6 +7,7 @@ import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.ShardProgress;
+import dev.evenkeel.dispatcher.DispatcherOptions;
 import dev.evenkeel.dispatcher.ModelLog;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupPolicy;
@@ -68,7 +69,7 @@ public final class ScaleSimulation {
   private static DispatcherCore core(long term) {
     Map<String, Assignor> assignors = Assignors.all();
     return new DispatcherCore(
-        DispatcherSettings.DEFAULT, assignors::get, assignors.keySet(), term, 0, Set.of());
+        DispatcherOptions.DEFAULTS, assignors::get, assignors.keySet(), term, 0, Set.of());
   }
 
   /** Prints a table. */

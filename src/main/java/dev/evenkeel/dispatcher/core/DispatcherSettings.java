@@ -1,7 +1,5 @@
 package dev.evenkeel.dispatcher.core;
 
-import io.vertx.core.json.JsonObject;
-
 /**
  * Settings of the dispatcher.
  *
@@ -32,10 +30,7 @@ public record DispatcherSettings(
   /** Members of all groups together. */
   static final int MEMBERS_MAX = 10_000;
 
-  static final long RETRY_MILLIS = 500;
+  public static final long RETRY_MILLIS = 500;
 
-  static final long GROUP_SEEN_MILLIS = 3_600_000;
-
-  public static final DispatcherSettings DEFAULT =
-      new DispatcherOptions(new JsonObject()).settings();
+  public static final long GROUP_SEEN_MILLIS = 3_600_000;
 }

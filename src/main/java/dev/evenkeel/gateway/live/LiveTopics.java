@@ -1,5 +1,7 @@
 package dev.evenkeel.gateway.live;
 
+import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.api.TopicLimits;
 import io.vertx.core.json.JsonObject;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -8,6 +10,9 @@ import java.util.Map;
 /** Makes the topics of the live state, with the rates of their messages. */
 final class LiveTopics {
   private static final long WINDOW_MILLIS = 3_000;
+
+  private static final String[] LIMITS =
+      RecordJson.of(TopicLimits.class).fields().toArray(String[]::new);
 
   private final Kept<Meter> meters = new Kept<>();
 
@@ -24,7 +29,7 @@ final class LiveTopics {
       Map<String, Object> state = Json.copy(topic, "shards", "end");
       Json.put(state, "rate", Json.rounded(meter.perSecond()));
       Json.copy(topic, state, "bytes", "delayed");
-      Json.copy(topic, state, "retentionMillis", "ageMillisMax", "shardBytesMax");
+      Json.copy(topic, state, LIMITS);
       all.put(name, state);
     }
     return all;

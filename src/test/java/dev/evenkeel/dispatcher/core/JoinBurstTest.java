@@ -3,6 +3,7 @@ package dev.evenkeel.dispatcher.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.dispatcher.DispatcherOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -13,7 +14,7 @@ class JoinBurstTest {
   private final Bench bench = new Bench(new dev.evenkeel.dispatcher.ModelLog().topic(1, "t", 100));
 
   JoinBurstTest() {
-    bench.settings = DispatcherSettings.DEFAULT;
+    bench.settings = DispatcherOptions.DEFAULTS;
     bench.activate(List.of());
     bench.plans = 0;
   }
@@ -101,7 +102,7 @@ class JoinBurstTest {
   @Test
   void theFirstMemberOfManyShardsWaitsForOthers() {
     Bench large = new Bench(new dev.evenkeel.dispatcher.ModelLog().topic(1, "t", 2_000));
-    large.settings = DispatcherSettings.DEFAULT;
+    large.settings = DispatcherOptions.DEFAULTS;
     large.activate(List.of());
     large.send(large.beat("a"));
     assertThat(large.core.dueMillis()).isEqualTo(large.now + 400);
@@ -153,7 +154,7 @@ class JoinBurstTest {
   @Test
   void hundredsThatLeaveOneByOneAreAFewPlans() {
     Bench large = new Bench(new dev.evenkeel.dispatcher.ModelLog().topic(1, "t", 500));
-    large.settings = DispatcherSettings.DEFAULT;
+    large.settings = DispatcherOptions.DEFAULTS;
     large.activate(List.of());
     List<Heartbeat> all = new ArrayList<>();
     for (int i = 0; i < 100; i++) {

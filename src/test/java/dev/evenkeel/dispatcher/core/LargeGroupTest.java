@@ -3,6 +3,7 @@ package dev.evenkeel.dispatcher.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.dispatcher.DispatcherOptions;
 import dev.evenkeel.dispatcher.ModelLog;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
@@ -22,7 +23,7 @@ class LargeGroupTest {
   private final ModelLog log = new ModelLog().topic(1, "t", SHARDS);
   private final Bench beats = new Bench(log);
   private final ArrayDeque<DispatcherAction> todo = new ArrayDeque<>();
-  private final DispatcherCore core = Bench.core(DispatcherSettings.DEFAULT, 1, Set.of());
+  private final DispatcherCore core = Bench.core(DispatcherOptions.DEFAULTS, 1, Set.of());
   private long now = 1_000_000;
   private long requests;
   private int grants;
@@ -98,7 +99,7 @@ class LargeGroupTest {
     assertThat(grants + drains).isEqualTo(SHARDS);
 
     // A new dispatcher, and every member returns to it.
-    DispatcherCore next = Bench.core(DispatcherSettings.DEFAULT, 2, Set.of());
+    DispatcherCore next = Bench.core(DispatcherOptions.DEFAULTS, 2, Set.of());
     List<DispatcherAction> first =
         next.recover(log.topics, log.groups(), log.statuses(null), List.of(), now);
     assertThat(first).noneMatch(DispatcherAction.Write.class::isInstance);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.ShardProgress;
+import dev.evenkeel.dispatcher.DispatcherOptions;
 import dev.evenkeel.dispatcher.ModelLog;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
@@ -240,7 +241,7 @@ class MoveHistoryTest {
     bench.send(a);
     settle();
     bench.pass(6_000);
-    bench.log.activeMillis += DispatcherSettings.DEFAULT.groupForgetMillis();
+    bench.log.activeMillis += DispatcherOptions.DEFAULTS.groupForgetMillis();
     bench.pass(70_000);
     assertThat(bench.log.groups).isEmpty();
     assertThat(moves()).isEmpty();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.dispatcher.DispatcherOptions;
 import dev.evenkeel.dispatcher.ModelLog;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
@@ -53,7 +54,7 @@ class ReturningMemberTest {
     answer(b);
     Reply no = Reply.refused(Refusal.NOT_LEADER, "");
     bench.run(bench.core.answered(grant, no, bench.now));
-    bench.now += DispatcherSettings.DEFAULT.retryMillis();
+    bench.now += DispatcherOptions.DEFAULTS.retryMillis();
     bench.run(bench.core.tick(bench.now));
     assertThat(bench.told.get(b.instance()).shards()).hasSize(1);
     assertThat(bench.lease(1).owner()).isEqualTo("b");

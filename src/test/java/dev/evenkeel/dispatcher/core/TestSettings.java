@@ -1,12 +1,14 @@
 package dev.evenkeel.dispatcher.core;
 
+import dev.evenkeel.dispatcher.DispatcherOptions;
+
 /** Settings of dispatchers in tests: some with a part replaced. */
 public final class TestSettings {
   private TestSettings() {}
 
   /** The default, without a wait for members that join. */
   public static DispatcherSettings atOnce() {
-    return withJoinWindow(DispatcherSettings.DEFAULT, 0, 0);
+    return withJoinWindow(DispatcherOptions.DEFAULTS, 0, 0);
   }
 
   public static DispatcherSettings withTimes(

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.evenkeel.assign.Assignors;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.dispatcher.DispatcherOptions;
 import dev.evenkeel.dispatcher.ModelLog;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupInfo;
@@ -46,7 +47,7 @@ class WhatIfTest {
       random = new Random(seed);
       bench.assignors.clear();
       bench.assignors.putAll(Assignors.all());
-      bench.settings = DispatcherSettings.DEFAULT;
+      bench.settings = DispatcherOptions.DEFAULTS;
       IntStream.rangeClosed(1, 1 + random.nextInt(3))
           .forEach(id -> log.topic(id, "t" + id, 1 + random.nextInt(12)));
       mode = random.nextInt(6) == 0 ? GroupPolicy.MODE_SINGLETON : GroupPolicy.MODE_SHARDED;

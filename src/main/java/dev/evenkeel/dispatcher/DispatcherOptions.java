@@ -1,5 +1,6 @@
-package dev.evenkeel.dispatcher.core;
+package dev.evenkeel.dispatcher;
 
+import dev.evenkeel.dispatcher.core.DispatcherSettings;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.settings.Setting;
 import dev.evenkeel.settings.SettingValues;
@@ -82,6 +83,10 @@ public final class DispatcherOptions extends SettingValues<DispatcherOptions> {
               "The dispatcher forgets a group that has no members for this time; only time counts in"
                   + " which a dispatcher was active.");
 
+  /** Those of a dispatcher without a configuration. */
+  public static final DispatcherSettings DEFAULTS =
+      new DispatcherOptions(new JsonObject()).settings();
+
   /**
    * @throws RefusedException INVALID for an unknown key, or a value that is wrong
    */
@@ -90,7 +95,7 @@ public final class DispatcherOptions extends SettingValues<DispatcherOptions> {
     check();
   }
 
-  public DispatcherSettings settings() {
+  DispatcherSettings settings() {
     long forget = get(GROUP_FORGET_MILLIS);
     return new DispatcherSettings(
         get(REBALANCE_MILLIS),
