@@ -239,6 +239,12 @@ public final class RecordJson<T extends Record> {
     return this;
   }
 
+  /** The component is a record whose fields are among those of this one; see {@link Inline}. */
+  public RecordJson<T> inline(String name) {
+    RecordJson<?> inner = of(components.get(name).getType().asSubclass(Record.class));
+    return form(name, inner::writeTo, inner::read);
+  }
+
   /** The component is an object; if it is null, the field is left out. */
   public <V> RecordJson<T> object(
       String name, Function<V, JsonObject> write, Function<JsonObject, V> read) {

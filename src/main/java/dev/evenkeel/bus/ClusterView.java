@@ -103,6 +103,7 @@ public record ClusterView(
   /** Only active topics are in a view. */
   private static final RecordJson<TopicInfo> TOPIC =
       new RecordJson<>(TopicInfo.class)
+          .inline("config")
           .form("state", (json, state) -> {}, json -> TopicInfo.State.ACTIVE)
           .form("layouts", ClusterView::writeLayouts, ClusterView::layouts)
           .form("dropped", ClusterView::writeDropped, ClusterView::dropped)

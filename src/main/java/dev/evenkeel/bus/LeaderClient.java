@@ -7,9 +7,6 @@ import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.ShardGroups;
-import dev.evenkeel.protocol.wire.Bytes;
-import dev.evenkeel.protocol.wire.CommandCodec;
-import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -184,37 +181,20 @@ public final class LeaderClient {
   }
 
   private Send<Reply> submitting(DataCommand command, long timeoutMillis) {
-    return (group, leader) -> {
-      Bytes body = new Bytes(128).i32(group);
-      CommandCodec.write(body, command);
-      return control(leader, Frames.request(Op.SUBMIT_DATA, body), timeoutMillis);
-    };
+    return (group, leader) ->
+        control(
+            leader, Calls.SUBMIT_DATA.request(new Calls.ToGroup(group, command)), timeoutMillis);
   }
 
   /** Submits a command to the meta group. */
   public Future<Reply> submit(MetaCommand command, long timeoutMillis, Retry retry) {
-    Bytes body = new Bytes();
-    CommandCodec.write(body, command);
-    Buffer frame = Frames.request(Op.SUBMIT_META, body);
+    Buffer frame = Calls.SUBMIT_META.request(command);
     return ask(ClusterView.META, retry, (group, leader) -> control(leader, frame, timeoutMillis));
   }
 
   private Future<Reply> control(String leader, Buffer frame, long timeoutMillis) {
     return link.request(Addresses.control(leader), frame, timeoutMillis)
-        .map(answer -> reply(Frames.answerBody(answer)));
-  }
-
-  /**
-   * The reply in the body of an answer.
-   *
-   * @throws RefusedException if it is a refusal
-   */
-  public static Reply reply(ByteBuffer answer) {
-    Reply reply = ReplyCodec.decode(answer);
-    if (reply instanceof Reply.Refused refused) {
-      throw refused.exception();
-    }
-    return reply;
+        .map(answer -> Calls.taken(Calls.SUBMIT_META.answered(answer)));
   }
 
   private int group(Shard shard) {

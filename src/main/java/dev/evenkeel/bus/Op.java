@@ -1,144 +1,117 @@
 package dev.evenkeel.bus;
 
-/** Operations of a broker. Their order is part of the wire format: add new ones at the end. */
+/**
+ * Operations of a broker. Their order is part of the wire format: add new ones at the end. {@link
+ * Calls} has the questions and answers of those at the control address.
+ */
 public enum Op {
   /** Data. Body: {@code wire.AppendBody}. Answer: {@code wire.AppendResults}. */
-  APPEND,
+  APPEND(At.DATA, Who.CLIENTS, false),
   /**
    * Data. Body: {@link FetchRequest}. Answer: {@link FetchAnswer}. Waits if there is no message
    * yet.
    */
-  FETCH,
-  /** Body: i32 data group, command. Answer: {@code wire.ReplyCodec}. */
-  SUBMIT_DATA,
-  /** Body: command. Answer: {@code wire.ReplyCodec}. To the leader of the meta group. */
-  SUBMIT_META,
-  /** Body: text group, shard. Answer: Reply.OfLease with its state. To the shard's leader. */
-  READ_LEASE,
-  /** Body: i32 data group, text group or null for all. Answer: {@link ShardStatus} list. */
-  READ_SHARDS,
+  FETCH(At.DATA, Who.CLIENTS, false),
+  SUBMIT_DATA(At.CONTROL, Who.CLIENTS, false),
+  SUBMIT_META(At.CONTROL, Who.CLIENTS, false),
+  READ_LEASE(At.CONTROL, Who.CLIENTS, true),
+  READ_SHARDS(At.CONTROL, Who.MEMBERS, true),
   /**
    * Body: {@link FetchRequest} without group: reads a shard without owning it. To the control
    * address, or, by consumers in mode broadcast, which wait for messages, to the data address.
    */
-  BROWSE,
-  /** Body: shard, StartAt. Answer: i64 offset. To the shard's leader. */
-  FIND_OFFSET,
-  /**
-   * Body: text name, i32 shards, topic config. Creates a topic in all log groups. Answer:
-   * Reply.OfTopic (ACTIVE). To the leader of the meta group.
-   */
-  CREATE_TOPIC,
-  /** Body: text name, topic config. Answer: Reply.OfTopic. To the leader of the meta group. */
-  CONFIGURE_TOPIC,
-  /** Body: text name. Answer: Reply.Done once unknown. To the leader of the meta group. */
-  DELETE_TOPIC,
-  /** No body. Answer: i32 count, then {@code RecordCodec} groups. To the leader of meta. */
-  READ_GROUPS,
-  /**
-   * Between brokers. Body: i32 data group, command that opens, configures or drops shards. Answer:
-   * {@code wire.ReplyCodec}. To the leader of the data group.
-   */
-  MANAGE_SHARDS,
-  /** No body. Answer: {@link NodeLogs}. To any broker, about its own logs. */
-  READ_LOGS,
-  /**
-   * No body. Answer: {@code RecordCodec} moves, oldest first: the rebalance history. To the leader
-   * of meta.
-   */
-  READ_MOVES,
+  BROWSE(At.BOTH, Who.CLIENTS, true),
+  FIND_OFFSET(At.CONTROL, Who.CLIENTS, true),
+  CREATE_TOPIC(At.CONTROL, Who.MEMBERS, false),
+  CONFIGURE_TOPIC(At.CONTROL, Who.MEMBERS, false),
+  DELETE_TOPIC(At.CONTROL, Who.MEMBERS, false),
+  READ_GROUPS(At.CONTROL, Who.MEMBERS, true),
+  MANAGE_SHARDS(At.CONTROL, Who.NODES, false),
+  READ_LOGS(At.CONTROL, Who.NODES, true),
+  READ_MOVES(At.CONTROL, Who.MEMBERS, true),
   /** To a member. Body: {@code level.SessionStart}. Answer: {@code level.SessionState}. */
-  LEVEL_START,
+  LEVEL_START(At.ELSEWHERE, Who.MEMBERS, false),
   /** To a member. Body: {@code level.HandOut}. Answer: i64 messages received. */
-  LEVEL_HAND_OUT,
+  LEVEL_HAND_OUT(At.ELSEWHERE, Who.MEMBERS, false),
   /** To a level dispatcher. Body: {@code level.Report}. Answer: {@code level.Permission}. */
-  LEVEL_REPORT,
-  /**
-   * No body. Answer: i32 count, then {@code RecordCodec} group leases: of groups whose lease was
-   * ever granted. To the leader of meta.
-   */
-  READ_GROUP_LEASES,
-  /**
-   * Body: {@code wire.RetryRequest}. Answer: {@code wire.RetryAnswer}. To the shard's leader, from
-   * its owner.
-   */
-  FETCH_RETRIES,
-  /**
-   * Body: text group, shard, i64 from offset, i32 messages at most, i32 bytes at most (0: without
-   * messages, which nodes of former versions answer nevertheless). Answer: {@code
-   * wire.DeadLettersAnswer}. To the shard's leader.
-   */
-  READ_DEAD_LETTERS,
-  /**
-   * Body: i32 data group, text group or null for all. Answer: {@link FailureFigures} list. To the
-   * leader of the data group.
-   */
-  READ_FAILURES,
+  LEVEL_REPORT(At.ELSEWHERE, Who.MEMBERS, false),
+  READ_GROUP_LEASES(At.CONTROL, Who.MEMBERS, true),
+  FETCH_RETRIES(At.CONTROL, Who.CLIENTS, false),
+  READ_DEAD_LETTERS(At.CONTROL, Who.MEMBERS, true),
+  READ_FAILURES(At.CONTROL, Who.MEMBERS, true),
   /**
    * Data. Body: {@link ReplicasRequest}. Answer: {@link ReplicasAnswer}, once every voter has the
    * entry on its disk or the time is up. To the leader of the data group.
    */
-  AWAIT_REPLICAS,
-  /**
-   * Body: shard, i64 from offset, i64 to offset. Answer: i64 size of the batches from the one with
-   * the first offset to the last one before the batch with the second offset. To the shard's
-   * leader.
-   */
-  READ_BYTES,
-  /**
-   * Between brokers. Body: i32 data group, i64 index of a log entry. Answer: {@link BodyAnswer}. To
-   * any broker, about its own copy.
-   */
-  READ_BODY,
+  AWAIT_REPLICAS(At.DATA, Who.CLIENTS, false),
+  READ_BYTES(At.CONTROL, Who.MEMBERS, true),
+  READ_BODY(At.CONTROL, Who.NODES, false),
   /**
    * Data. Body: {@link FetchManyRequest}. Answer: {@link FetchManyAnswer}. Waits until there is
    * something for one of the shards.
    */
-  FETCH_MANY,
-  /**
-   * Body: text name, i32 shards. Gives a topic another number of shards. Answer: Reply.OfTopic. To
-   * the leader of the meta group.
-   */
-  RESHARD_TOPIC,
-  /**
-   * Body: shard, i64 due time, i64 serial, i32 position from which to read, blob key or null for
-   * any, i32 messages at most. Answer: {@code wire.DelayedAnswer}. To the shard's leader.
-   */
-  READ_DELAYED,
-  /**
-   * Body: shard, i64 due time, i64 serial, i32 position of the delayed message. Answer: {@code
-   * wire.ReplyCodec}. To the shard's leader.
-   */
-  CANCEL_DELAYED,
-  /**
-   * Body: {@code rate.ReserveRequest}. Answer: {@code rate.Reservation}. To the leader of the meta
-   * group, which gives out the time of all quotas.
-   */
-  RESERVE,
-  /** No body. Answer: {@code rate.QuotaUse} list. To the leader of the meta group. */
-  READ_QUOTAS,
-  /**
-   * Body: text group, shard, i64 from offset, i32 messages at most. Answer: {@code
-   * wire.RetriesList}. To the shard's leader.
-   */
-  READ_RETRIES,
+  FETCH_MANY(At.DATA, Who.CLIENTS, false),
+  RESHARD_TOPIC(At.CONTROL, Who.MEMBERS, false),
+  READ_DELAYED(At.CONTROL, Who.MEMBERS, true),
+  CANCEL_DELAYED(At.CONTROL, Who.MEMBERS, false),
+  RESERVE(At.CONTROL, Who.CLIENTS, false),
+  READ_QUOTAS(At.CONTROL, Who.MEMBERS, true),
+  READ_RETRIES(At.CONTROL, Who.MEMBERS, true),
   /**
    * Data. Between brokers. Body and answer: as APPEND; delayed batches that a reshard moves. It
    * spends no quota: the messages were paid for when they were sent.
    */
-  MOVE_DELAYED,
-  /**
-   * Body: i32 data group, former shard, i64 due time, i64 serial, i32 position of a delayed message
-   * that a reshard moved. Answer: i32 shard in the data group that has it now, i64 serial there; -1
-   * and 0 if none has. To the leader of the data group.
-   */
-  FIND_MOVED;
+  MOVE_DELAYED(At.DATA, Who.NODES, false),
+  FIND_MOVED(At.CONTROL, Who.MEMBERS, true);
+
+  /** The address of a broker at which it is answered. */
+  private enum At {
+    DATA,
+    CONTROL,
+    /** By consumers in mode broadcast, which wait for messages, to the data address. */
+    BOTH,
+    /** Not by a broker. */
+    ELSEWHERE
+  }
+
+  /** Who may ask for it. */
+  private enum Who {
+    /** Clients over a session, too. */
+    CLIENTS,
+    /** Members of the cluster: nodes, and applications on its event bus. */
+    MEMBERS,
+    NODES
+  }
 
   private static final Op[] VALUES = values();
 
+  private final At at;
+  private final Who who;
+  private final boolean onlyAsks;
+
+  Op(At at, Who who, boolean onlyAsks) {
+    this.at = at;
+    this.who = who;
+    this.onlyAsks = onlyAsks;
+  }
+
   /** Whether only nodes may ask for it. */
   public boolean betweenNodes() {
-    return this == MANAGE_SHARDS || this == READ_BODY || this == READ_LOGS || this == MOVE_DELAYED;
+    return who == Who.NODES;
+  }
+
+  /**
+   * Whether a client may ask for it over a session.
+   *
+   * @param control whether at the control address, or else at the data address
+   */
+  public boolean ofClients(boolean control) {
+    return who == Who.CLIENTS && (at == At.BOTH || at == (control ? At.CONTROL : At.DATA));
+  }
+
+  /** Whether it changes nothing, so that it may be repeated. */
+  public boolean onlyAsks() {
+    return onlyAsks;
   }
 
   public static Op ofCode(int code) {

@@ -1,11 +1,11 @@
 package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Call;
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterView;
-import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.LeaderWatch;
-import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.ViewSince;
@@ -20,20 +20,13 @@ import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.ShardGroups;
-import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.Bytes;
-import dev.evenkeel.protocol.wire.Codec;
-import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.FeatureLevel;
-import dev.evenkeel.protocol.wire.RecordCodec;
-import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.CompositeFuture;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.eventbus.Message;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -101,17 +94,17 @@ final class Brokers {
   }
 
   Future<List<GroupInfo>> groups() {
-    return read(Op.READ_GROUPS, Codec.list(RecordCodec.GROUP)::read);
+    return read(Calls.READ_GROUPS);
   }
 
   /** The leases of groups that were ever granted. */
   Future<List<GroupLease>> groupLeases() {
-    return read(Op.READ_GROUP_LEASES, Codec.list(RecordCodec.GROUP_LEASE)::read);
+    return read(Calls.READ_GROUP_LEASES);
   }
 
   /** The rebalance history, oldest first. */
   Future<List<MoveRecord>> moves() {
-    return read(Op.READ_MOVES, RecordCodec.MOVES::read);
+    return read(Calls.READ_MOVES);
   }
 
   /** Shards of all topics. */
@@ -153,14 +146,13 @@ final class Brokers {
   }
 
   private Future<List<ShardStatus>> shardsOf(int dataGroup, String group, Set<Integer> topics) {
-    Bytes body = new Bytes().i32(dataGroup).text(group);
     // Nodes of former versions answer with all.
-    if (topics != null && seen != null && seen.featureLevel() >= FeatureLevel.TOPIC_PATTERNS) {
-      body.i32(topics.size());
-      topics.forEach(body::i32);
-    }
-    return toLeader(dataGroup, Frames.request(Op.READ_SHARDS, body))
-        .map(answer -> ShardStatus.LIST.read(new ByteReader(answer)));
+    boolean fewer =
+        topics != null && seen != null && seen.featureLevel() >= FeatureLevel.TOPIC_PATTERNS;
+    return toLeader(
+        dataGroup,
+        Calls.READ_SHARDS,
+        new Calls.ReadShards(dataGroup, group, fewer ? List.copyOf(topics) : null));
   }
 
   /** Splits requests about shards into lists for {@link #take}. */
@@ -216,17 +208,12 @@ final class Brokers {
   }
 
   private Future<Reply> submit(int dataGroup, DataCommand command) {
-    Bytes body = new Bytes().i32(dataGroup);
-    CommandCodec.write(body, command);
-    return reply(toLeader(dataGroup, Frames.request(Op.SUBMIT_DATA, body)));
+    return reply(toLeader(dataGroup, Calls.SUBMIT_DATA, new Calls.ToGroup(dataGroup, command)));
   }
 
   /** Does not fail: a refusal is a reply. */
   Future<Reply> submitMeta(MetaCommand command) {
-    Bytes body = new Bytes();
-    CommandCodec.write(body, command);
-    return reply(
-        ask(Addresses.control(node), Frames.request(Op.SUBMIT_META, body)).map(Frames::answerBody));
+    return reply(ask(Calls.SUBMIT_META, command));
   }
 
   /**
@@ -258,18 +245,23 @@ final class Brokers {
             });
   }
 
-  private static Future<Reply> reply(Future<ByteBuffer> answer) {
+  private static Future<Reply> reply(Future<Reply> answer) {
     return answer
-        .map(ReplyCodec::decode)
         .recover(Brokers::<Reply>refused)
         .otherwise(
             failure -> Reply.refused(((RefusedException) failure).refusal(), failure.getMessage()));
   }
 
   /** Asks the leader of a data group; once more if the answer names another leader. */
-  private Future<ByteBuffer> toLeader(int dataGroup, Buffer frame) {
-    return client.request(
-        dataGroup, Addresses::control, frame, requestTimeoutMillis, LeaderClient.Retry.hops(1));
+  private <Q, A> Future<A> toLeader(int dataGroup, Call<Q, A> call, Q question) {
+    return client
+        .request(
+            dataGroup,
+            Addresses::control,
+            call.request(question),
+            requestTimeoutMillis,
+            LeaderClient.Retry.hops(1))
+        .map(call::answered);
   }
 
   /** To this node's own broker. */
@@ -281,10 +273,12 @@ final class Brokers {
         .recover(failure -> Future.failedFuture(VertxLink.refusal(address, failure)));
   }
 
-  private <T> Future<T> read(Op op, Function<ByteReader, T> decode) {
-    return ask(Addresses.control(node), Frames.request(op, new Bytes()))
-        .map(answer -> decode.apply(Frames.answerReader(answer)))
-        .recover(Brokers::refused);
+  private <Q, A> Future<A> ask(Call<Q, A> call, Q question) {
+    return ask(Addresses.control(node), call.request(question)).map(call::answered);
+  }
+
+  private <A> Future<A> read(Call<Void, A> call) {
+    return ask(call, null).recover(Brokers::refused);
   }
 
   private static <T> Future<T> refused(Throwable failure) {

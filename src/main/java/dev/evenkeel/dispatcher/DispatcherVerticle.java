@@ -4,6 +4,18 @@ import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.DispatcherLoop;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.GroupQuestions;
+import dev.evenkeel.bus.GroupQuestions.Change;
+import dev.evenkeel.bus.GroupQuestions.Forget;
+import dev.evenkeel.bus.GroupQuestions.Live;
+import dev.evenkeel.bus.GroupQuestions.Look;
+import dev.evenkeel.bus.GroupQuestions.MemberId;
+import dev.evenkeel.bus.GroupQuestions.Plan;
+import dev.evenkeel.bus.GroupQuestions.Rebalances;
+import dev.evenkeel.bus.GroupQuestions.Reset;
+import dev.evenkeel.bus.GroupQuestions.What;
+import dev.evenkeel.bus.GroupQuestions.WhatIfForgotten;
+import dev.evenkeel.bus.GroupQuestions.WhoIs;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.LocalObjects;
@@ -70,6 +82,7 @@ public final class DispatcherVerticle extends VerticleBase {
 
   private ClusterMember cluster;
   private LogNode log;
+  private final GroupQuestions<Message<Object>> questions = questions();
   private DispatcherOptions options;
   private int watched;
   private Brokers brokers;
@@ -386,69 +399,65 @@ public final class DispatcherVerticle extends VerticleBase {
 
   private void groups(Message<Object> message) {
     try {
-      JsonObject question = Bodies.json(message.body());
-      if (question.containsKey("clusterMember")) {
-        // Every node answers that, not only the one with the active dispatcher.
-        message.reply(Bodies.answer(new JsonObject().put("clusterMember", cluster.id())));
-        return;
-      }
-      Activation serving = serving();
-      if (question.containsKey("rebalances")) {
-        message.reply(rebalances(serving, question));
-      } else if (question.containsKey("reset")) {
-        reset(serving, question, message);
-      } else if (question.containsKey("forget")) {
-        JsonObject what = question.getJsonObject("forget");
-        serving.forget(
-            message, what.getString("group"), what.getString("topic"), what.getString("leaver"));
-      } else if (question.containsKey("plan")) {
-        plan(serving, question.getJsonObject("plan"), message);
-      } else if (question.containsKey("whatIfForgotten")) {
-        JsonObject what = question.getJsonObject("whatIfForgotten");
-        whatIfForgotten(serving, what.getString("group"), what.getString("topic"), message);
-      } else if (question.containsKey("live")) {
-        String tag = question.getString("live");
-        whenLooked(message, () -> serving.live(tag));
-      } else {
-        look(serving, question.getString("group"), message);
-      }
+      questions.answer(Bodies.json(message.body()), message);
     } catch (RefusedException e) {
       meters.refused(e.refusal());
       message.reply(Frames.refusal(e));
-    } catch (ClassCastException e) {
-      message.reply(
-          Frames.refusal(
-              Refusal.INVALID, "group, rebalances and live must be strings, and limit a number"));
-    } catch (IllegalArgumentException | NullPointerException e) {
+    } catch (ClassCastException | IllegalArgumentException e) {
       message.reply(Frames.refusal(Refusal.INVALID, "malformed question: " + e.getMessage()));
     }
   }
 
-  private static Buffer rebalances(Activation serving, JsonObject question) {
-    int limit = question.getInteger("limit", MoveLog.MAX);
+  private GroupQuestions<Message<Object>> questions() {
+    return new GroupQuestions<Message<Object>>()
+        // Every node answers that, not only the one with the active dispatcher.
+        .on(
+            WhoIs.class,
+            (asked, message) -> message.reply(Bodies.answer(new MemberId(cluster.id()))))
+        .on(Rebalances.class, (asked, message) -> message.reply(rebalances(serving(), asked)))
+        .on(Reset.class, (asked, message) -> reset(serving(), asked, message))
+        .on(
+            Forget.class,
+            (asked, message) -> {
+              What what = asked.forget();
+              serving().forget(message, what.group(), what.topic(), what.leaver());
+            })
+        .on(Plan.class, (asked, message) -> plan(serving(), asked.plan(), message))
+        .on(
+            WhatIfForgotten.class,
+            (asked, message) -> {
+              What what = asked.whatIfForgotten();
+              whatIfForgotten(serving(), what.group(), what.topic(), message);
+            })
+        .on(
+            Live.class,
+            (asked, message) -> {
+              Activation serving = serving();
+              whenLooked(message, () -> serving.live(asked.live()));
+            })
+        .on(Look.class, (asked, message) -> look(serving(), asked.group(), message));
+  }
+
+  private static Buffer rebalances(Activation serving, Rebalances asked) {
+    int limit = asked.limit() == null ? MoveLog.MAX : asked.limit();
     JsonArray moves = new JsonArray();
     for (MoveRecord move :
         serving
             .core()
             .moves()
-            .recent(question.getString("rebalances"), Math.max(0, Math.min(limit, MoveLog.MAX)))) {
+            .recent(asked.rebalances(), Math.max(0, Math.min(limit, MoveLog.MAX)))) {
       moves.add(RecordJson.json(GroupReports.move(move)));
     }
     return Frames.answer(moves.toBuffer().getBytes());
   }
 
-  private static void reset(Activation serving, JsonObject question, Message<Object> message) {
-    List<Shard> shards = new ArrayList<>();
-    for (Object each : question.getJsonArray("shards")) {
-      JsonObject shard = (JsonObject) each;
-      shards.add(new Shard(shard.getInteger("topicId"), shard.getInteger("shard")));
-    }
+  private static void reset(Activation serving, Reset asked, Message<Object> message) {
     serving.reset(
         message,
-        question.getString("reset"),
-        shards,
-        new StartAt(StartAt.Kind.valueOf(question.getString("kind")), question.getLong("value")),
-        question.getBoolean("force"));
+        asked.reset(),
+        asked.shards().stream().map(each -> new Shard(each.topicId(), each.shard())).toList(),
+        new StartAt(StartAt.Kind.valueOf(asked.kind()), asked.value()),
+        asked.force());
   }
 
   private void look(Activation serving, String group, Message<Object> message) {
@@ -458,12 +467,12 @@ public final class DispatcherVerticle extends VerticleBase {
     whenLooked(message, () -> detail(serving, group));
   }
 
-  private void plan(Activation serving, JsonObject question, Message<Object> message) {
-    String group = question.getString("group");
-    if (group == null || serving.core().find(group) == null) {
+  private void plan(Activation serving, Change asked, Message<Object> message) {
+    String group = asked.group().group();
+    if (serving.core().find(group) == null) {
       throw new RefusedException(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'");
     }
-    WhatIf change = PlanReport.change(question);
+    WhatIf change = PlanReport.change(asked);
     whenLooked(
         message,
         () ->

@@ -2,11 +2,10 @@ package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.api.PlanGroup;
 import dev.evenkeel.api.PlanGroup.GroupPlan;
-import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.bus.GroupQuestions.Change;
 import dev.evenkeel.dispatcher.core.Topics;
 import dev.evenkeel.dispatcher.core.WhatIf;
 import dev.evenkeel.protocol.Shard;
-import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -21,12 +20,12 @@ final class PlanReport {
    *
    * @throws dev.evenkeel.protocol.RefusedException if it is malformed
    */
-  static WhatIf change(JsonObject question) {
-    PlanGroup asked = RecordJson.of(PlanGroup.class).read(question);
+  static WhatIf change(Change change) {
+    PlanGroup asked = change.group();
     return new WhatIf(
         asked.add() == null ? 0 : asked.add(),
         asked.remove() == null ? Set.of() : Set.copyOf(asked.remove()),
-        question.getString("gone"),
+        change.gone(),
         asked.assignor(),
         asked.shards() == null ? Map.of() : asked.shards());
   }

@@ -1,22 +1,25 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Call;
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.GroupQuestions;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.LeaderClient.Retry;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ViewQuestion;
+import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicInfo;
-import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.Bytes;
-import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
@@ -143,61 +146,61 @@ final class ClusterCalls {
                     Refusal.UNAVAILABLE, "no broker answers: " + ApiErrors.words(failure))));
   }
 
-  Future<ByteBuffer> toMetaLeader(Op op, Bytes body) {
-    return toDataLeader(ClusterView.META, op, body);
+  <Q, A> Future<A> toMetaLeader(Call<Q, A> call, Q question) {
+    return toDataLeader(ClusterView.META, call, question);
   }
 
   /**
    * @param group number of the data group, or {@link ClusterView#META}
    */
-  Future<ByteBuffer> toDataLeader(int group, Op op, Bytes body) {
+  <Q, A> Future<A> toDataLeader(int group, Call<Q, A> call, Q question) {
+    Buffer request = call.request(question);
     return answer(
-        group == ClusterView.META ? "meta" : "d" + group,
-        onlyAsks(op),
-        retry ->
-            leaders.request(
-                group,
-                Addresses::control,
-                Frames.request(op, body),
-                REQUEST_TIMEOUT_MILLIS,
-                retry));
+            group == ClusterView.META ? "meta" : "d" + group,
+            call.op().onlyAsks(),
+            retry ->
+                leaders.request(group, Addresses::control, request, REQUEST_TIMEOUT_MILLIS, retry))
+        .map(call::answered);
   }
 
-  Future<ByteBuffer> toLeaderOf(Shard shard, Op op, Bytes body) {
+  <Q, A> Future<A> toLeaderOf(Shard shard, Call<Q, A> call, Q question) {
+    return toLeaderOf(shard, call.op(), call.request(question)).map(call::answered);
+  }
+
+  Future<ByteBuffer> toLeaderOf(Shard shard, Op op, Buffer request) {
     return answer(
         null,
-        onlyAsks(op),
+        op.onlyAsks(),
         retry ->
-            leaders.request(
-                shard,
-                Addresses::control,
-                Frames.request(op, body),
-                REQUEST_TIMEOUT_MILLIS,
-                retry));
+            leaders.request(shard, Addresses::control, request, REQUEST_TIMEOUT_MILLIS, retry));
+  }
+
+  /** Submits a command to the meta group; fails if it is refused. */
+  Future<Reply> submit(MetaCommand command) {
+    return toMetaLeader(Calls.SUBMIT_META, command).map(Calls::taken);
   }
 
   /** The offset at which a consumer that starts there begins. */
   Future<Long> offset(Shard shard, StartAt start) {
-    Bytes body = new Bytes(32);
-    RecordCodec.write(body, shard);
-    RecordCodec.START.write(body, start);
-    return toLeaderOf(shard, Op.FIND_OFFSET, body).map(answer -> new ByteReader(answer).i64());
+    return toLeaderOf(shard, Calls.FIND_OFFSET, new Calls.FindOffset(shard, start));
   }
 
   /** Succeeds if the dispatcher of a node answers. The leader of meta may not serve yet. */
   Future<Void> dispatcherAnswers(String node, long timeoutMillis) {
-    JsonObject question = new JsonObject().putNull("rebalances").put("limit", 0);
-    return link.request(Addresses.groups(node), question.toBuffer(), timeoutMillis)
+    Buffer question = GroupQuestions.request(new GroupQuestions.Rebalances(null, 0));
+    return link.request(Addresses.groups(node), question, timeoutMillis)
         .map(Frames::answerBody)
         .mapEmpty();
   }
 
   /** The id of a node as a member of the cluster. Fails with UNAVAILABLE if it does not answer. */
   Future<String> clusterMemberOf(String node) {
-    JsonObject question = new JsonObject().put("clusterMember", true);
-    return link.request(Addresses.groups(node), question.toBuffer(), NODE_TIMEOUT_MILLIS)
+    Buffer question = GroupQuestions.request(new GroupQuestions.WhoIs(true));
+    return link.request(Addresses.groups(node), question, NODE_TIMEOUT_MILLIS)
         .map(Frames::answerBody)
-        .map(answer -> new JsonObject(Frames.copy(answer)).getString("clusterMember"))
+        .map(answer -> new JsonObject(Frames.copy(answer)))
+        .map(RecordJson.of(GroupQuestions.MemberId.class)::read)
+        .map(GroupQuestions.MemberId::clusterMember)
         .recover(
             failure ->
                 Future.failedFuture(
@@ -214,7 +217,7 @@ final class ClusterCalls {
       Link link, Collection<String> nodes, Function<Future<Buffer>, Future<R>> read) {
     Map<String, Future<R>> asked = new HashMap<>();
     for (String node : nodes) {
-      Buffer question = Frames.request(Op.READ_LOGS, new Bytes());
+      Buffer question = Calls.READ_LOGS.request(null);
       asked.put(
           node, read.apply(link.request(Addresses.control(node), question, NODE_TIMEOUT_MILLIS)));
     }
@@ -232,9 +235,19 @@ final class ClusterCalls {
     return forEach(IntStream.range(0, view.dataLeaders().size()).boxed().toList(), ask::apply);
   }
 
-  /** Asks the active dispatcher; the answer is JSON text. */
-  Future<Buffer> askDispatcher(JsonObject question) {
-    return askMetaLeader(Addresses::groups, question, REQUEST_TIMEOUT_MILLIS, true);
+  /**
+   * Asks the active dispatcher something that changes nothing; the answer is JSON text.
+   *
+   * @param question of {@link GroupQuestions}
+   */
+  Future<Buffer> askDispatcher(Record question) {
+    return askMetaLeader(
+        Addresses::groups, RecordJson.json(question), REQUEST_TIMEOUT_MILLIS, true);
+  }
+
+  /** Has the active dispatcher change something; the answer is JSON text. */
+  Future<Buffer> tellDispatcher(Record question, long timeoutMillis) {
+    return askMetaLeader(Addresses::groups, RecordJson.json(question), timeoutMillis, false);
   }
 
   /**
@@ -278,28 +291,6 @@ final class ClusterCalls {
 
   Future<Void> pause(long millis) {
     return link.vertx().timer(millis).mapEmpty();
-  }
-
-  private static boolean onlyAsks(Op op) {
-    return switch (op) {
-      case READ_LEASE,
-          READ_SHARDS,
-          READ_GROUPS,
-          READ_GROUP_LEASES,
-          READ_MOVES,
-          READ_QUOTAS,
-          READ_DEAD_LETTERS,
-          READ_RETRIES,
-          READ_FAILURES,
-          READ_DELAYED,
-          FIND_MOVED,
-          BROWSE,
-          FIND_OFFSET,
-          READ_BYTES,
-          READ_LOGS ->
-          true;
-      default -> false;
-    };
   }
 
   /**

@@ -1,18 +1,15 @@
 package dev.evenkeel.gateway;
 
 import dev.evenkeel.api.ReplayDeadLetters.DeadLetterCount;
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FailureFigures;
-import dev.evenkeel.bus.LeaderClient;
-import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.wire.Bytes;
-import dev.evenkeel.protocol.wire.CommandCodec;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
@@ -163,14 +160,12 @@ final class DeadLetterChanges {
   private Future<List<Long>> submit(
       ClusterView view, String group, Shard shard, List<Long> offsets, boolean replay) {
     int dataGroup = view.shardGroups().of(shard);
-    Bytes body = new Bytes(64 + 8 * offsets.size()).i32(dataGroup);
-    CommandCodec.write(
-        body,
+    DataCommand command =
         replay
             ? new DataCommand.ReplayDeadLetters(group, shard, offsets)
-            : new DataCommand.DropDeadLetters(group, shard, offsets));
+            : new DataCommand.DropDeadLetters(group, shard, offsets);
     return calls
-        .toDataLeader(dataGroup, Op.SUBMIT_DATA, body)
-        .map(answer -> ((Reply.OfOffsets) LeaderClient.reply(answer)).offsets());
+        .toDataLeader(dataGroup, Calls.SUBMIT_DATA, new Calls.ToGroup(dataGroup, command))
+        .map(reply -> ((Reply.OfOffsets) Calls.taken(reply)).offsets());
   }
 }

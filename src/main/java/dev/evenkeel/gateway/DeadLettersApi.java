@@ -4,8 +4,8 @@ import dev.evenkeel.api.DeadLetterView;
 import dev.evenkeel.api.DescribeDeadLetter;
 import dev.evenkeel.api.ListDeadLetters;
 import dev.evenkeel.api.TextOrBytes;
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterView;
-import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
@@ -13,10 +13,8 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.BatchBuilder;
-import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.DeadLettersAnswer;
 import dev.evenkeel.protocol.wire.DeadLettersAnswer.Opened;
-import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.Future;
 import java.time.Instant;
 import java.util.List;
@@ -87,10 +85,10 @@ final class DeadLettersApi {
    * @param bytesMax most bytes of their messages; 0: none of them
    */
   Future<DeadLettersAnswer> read(String group, Shard shard, long from, int max, int bytesMax) {
-    Bytes body = new Bytes().text(group);
-    RecordCodec.write(body, shard);
-    body.i64(from).i32(max).i32(bytesMax);
-    return calls.toLeaderOf(shard, Op.READ_DEAD_LETTERS, body).map(DeadLettersAnswer::decode);
+    return calls.toLeaderOf(
+        shard,
+        Calls.READ_DEAD_LETTERS,
+        new Calls.ReadDeadLetters(group, shard, from, max, bytesMax));
   }
 
   private static DeadLetterView letter(ClusterView view, Opened opened) {

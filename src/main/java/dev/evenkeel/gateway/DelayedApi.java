@@ -8,21 +8,18 @@ import dev.evenkeel.api.ListDelayedMessages;
 import dev.evenkeel.api.ListDelayedMessages.DelayedMessages;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.TextOrBytes;
+import dev.evenkeel.bus.Call;
+import dev.evenkeel.bus.Calls;
+import dev.evenkeel.bus.Calls.DelayedAt;
 import dev.evenkeel.bus.ClusterView;
-import dev.evenkeel.bus.LeaderClient;
-import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.DelayedId;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
-import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.DelayedAnswer;
-import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.Future;
-import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -90,13 +87,13 @@ final class DelayedApi {
   }
 
   private Future<DelayedAnswer> read(Shard shard, DelayedId from, byte[] key, int max) {
-    Bytes body = write(shard, from).blob(key).i32(max);
-    return ask(shard, Op.READ_DELAYED, body).map(DelayedAnswer::decode);
+    return ask(
+        shard, Calls.READ_DELAYED, new Calls.ReadDelayed(new DelayedAt(shard, from), key, max));
   }
 
-  private Future<ByteBuffer> ask(Shard shard, Op op, Bytes body) {
+  private <Q, A> Future<A> ask(Shard shard, Call<Q, A> call, Q question) {
     return calls
-        .toLeaderOf(shard, op, body)
+        .toLeaderOf(shard, call, question)
         .recover(failure -> Future.failedFuture(known(failure)));
   }
 
@@ -106,12 +103,6 @@ final class DelayedApi {
         ? Refusal.UNAVAILABLE.error(
             "the node that leads the shard runs a former version: upgrade every node first")
         : failure;
-  }
-
-  private static Bytes write(Shard shard, DelayedId id) {
-    Bytes body = new Bytes(64);
-    RecordCodec.write(body, shard);
-    return body.i64(id.dueMillis()).i64(id.serial()).i32(id.position());
   }
 
   private static DelayedMessageView view(DelayedAnswer.Waiting waiting) {
@@ -145,8 +136,8 @@ final class DelayedApi {
                 // It cannot be cancelled while it moves: that may be under way already.
                 ? find(topic, at)
                     .compose(waits -> Future.failedFuture(new Moving(topic.name(), at)))
-                : ask(shard(topic, at), Op.CANCEL_DELAYED, write(shard(topic, at), at))
-                    .map(LeaderClient::reply)
+                : ask(shard(topic, at), Calls.CANCEL_DELAYED, new DelayedAt(shard(topic, at), at))
+                    .map(Calls::taken)
                     .map(done -> new CancelledMessage(id.text(), true)));
   }
 
@@ -267,18 +258,16 @@ final class DelayedApi {
 
   /** Completes with null if the log group does not have it. */
   private Future<DelayedId> findMoved(int group, TopicInfo topic, DelayedId id) {
-    Bytes body = new Bytes(64).i32(group);
-    RecordCodec.write(body, shard(topic, id));
-    body.i64(id.dueMillis()).i64(id.serial()).i32(id.position());
     return calls
-        .toDataLeader(group, Op.FIND_MOVED, body)
+        .toDataLeader(
+            group,
+            Calls.FIND_MOVED,
+            new Calls.FindMoved(group, new DelayedAt(shard(topic, id), id)))
         .map(
-            answer -> {
-              ByteReader in = new ByteReader(answer);
-              int shard = in.i32();
-              long serial = in.i64();
-              return shard < 0 ? null : new DelayedId(shard, id.dueMillis(), serial, id.position());
-            })
+            moved ->
+                moved.shard() < 0
+                    ? null
+                    : new DelayedId(moved.shard(), id.dueMillis(), moved.serial(), id.position()))
         .recover(
             failure ->
                 // A node of a former version moves messages without their former ids.

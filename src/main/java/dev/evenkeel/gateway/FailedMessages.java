@@ -1,14 +1,12 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FailureFigures;
-import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
-import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Future;
 import java.util.Iterator;
 import java.util.List;
@@ -94,11 +92,7 @@ final class FailedMessages {
   /** The figures of a group, by shard. Fails if one log group has no leader. */
   Future<List<FailureFigures>> figures(ClusterView view, String group) {
     return ClusterCalls.forEachDataGroup(
-            view,
-            i ->
-                calls
-                    .toDataLeader(i, Op.READ_FAILURES, new Bytes().i32(i).text(group))
-                    .map(answer -> FailureFigures.LIST.read(new ByteReader(answer))))
+            view, i -> calls.toDataLeader(i, Calls.READ_FAILURES, new Calls.ReadFailures(i, group)))
         .map(parts -> parts.stream().flatMap(List::stream).toList());
   }
 

@@ -8,15 +8,12 @@ import dev.evenkeel.api.MoveView;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.PauseGroup.PauseResult;
 import dev.evenkeel.api.RecordJson;
-import dev.evenkeel.bus.Addresses;
-import dev.evenkeel.bus.LeaderClient;
-import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.Calls;
+import dev.evenkeel.bus.GroupQuestions;
+import dev.evenkeel.bus.GroupQuestions.What;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.wire.Bytes;
-import dev.evenkeel.protocol.wire.CommandCodec;
-import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.Future;
 import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonArray;
@@ -49,11 +46,11 @@ final class GroupsApi {
     answers
         .on(
             Operations.LIST_GROUPS,
-            all -> ask(new JsonObject()).map(Operations.LIST_GROUPS::readAnswer))
+            all -> ask(new GroupQuestions.Look(null)).map(Operations.LIST_GROUPS::readAnswer))
         .on(
             Operations.DESCRIBE_GROUP,
             asked ->
-                ask(new JsonObject().put("group", asked.group()))
+                ask(new GroupQuestions.Look(asked.group()))
                     .map(Operations.DESCRIBE_GROUP::readAnswer))
         .on(Operations.RESET_GROUP, resets::reset)
         .on(
@@ -81,13 +78,11 @@ final class GroupsApi {
   }
 
   private Future<List<MoveView>> rebalances(ListRebalances asked) {
-    // A null means the moves of all groups.
-    JsonObject question =
-        new JsonObject().put("rebalances", asked.group()).put("limit", asked.limit());
-    return ask(question).map(Operations.LIST_REBALANCES::readAnswer);
+    return ask(new GroupQuestions.Rebalances(asked.group(), asked.limit()))
+        .map(Operations.LIST_REBALANCES::readAnswer);
   }
 
-  private Future<Object> ask(JsonObject question) {
+  private Future<Object> ask(Record question) {
     return calls.askDispatcher(question).map(Json::decodeValue);
   }
 
@@ -96,9 +91,9 @@ final class GroupsApi {
    * and asks the dispatcher to forget it.
    */
   private Future<GroupDeletion> delete(DeleteGroup asked) {
-    JsonObject what = new JsonObject().put("group", asked.group()).put("topic", asked.topic());
+    What what = new What(asked.group(), asked.topic(), null);
     return calls
-        .askDispatcher(new JsonObject().put("whatIfForgotten", what))
+        .askDispatcher(new GroupQuestions.WhatIfForgotten(what))
         .map(JsonObject::new)
         .compose(
             found ->
@@ -124,17 +119,11 @@ final class GroupsApi {
     MetaCommand.PauseGroup command =
         new MetaCommand.PauseGroup(group, topic, shard == null ? Pause.ALL_SHARDS : shard, paused);
     command.check();
-    Bytes body = new Bytes();
-    CommandCodec.write(body, command);
-    return calls
-        .toMetaLeader(Op.SUBMIT_META, body)
-        .map(LeaderClient::reply)
-        .map(done -> new PauseResult(group, topic, shard, paused));
+    return calls.submit(command).map(done -> new PauseResult(group, topic, shard, paused));
   }
 
-  private Future<?> forget(JsonObject what) {
-    return calls.askMetaLeader(
-        Addresses::groups, new JsonObject().put("forget", what), DELETE_TIMEOUT_MILLIS, false);
+  private Future<?> forget(What what) {
+    return calls.tellDispatcher(new GroupQuestions.Forget(what), DELETE_TIMEOUT_MILLIS);
   }
 
   /** Asks the leader of a shard how many bytes retention would free. */
@@ -148,12 +137,8 @@ final class GroupsApi {
           form.with(deleted, "bytesFreed", from == null ? null : (Long) 0L));
     }
     Shard of = new Shard(shard.getInteger("topicId"), deleted.shard());
-    Bytes body = new Bytes(32);
-    RecordCodec.write(body, of);
-    body.i64(from).i64(to);
     return calls
-        .toLeaderOf(of, Op.READ_BYTES, body)
-        .map(answer -> (Long) answer.getLong(answer.position()))
+        .toLeaderOf(of, Calls.READ_BYTES, new Calls.ReadBytes(of, from, to))
         // Unknown if the leader cannot tell, for example because it runs a former version.
         .otherwise((Long) null)
         .map(bytes -> form.with(deleted, "bytesFreed", bytes));

@@ -7,6 +7,7 @@ import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.TextOrBytes;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.LogPosition;
@@ -106,14 +107,15 @@ final class MessagesApi {
                 0)
             .with(placed ? MessageFilter.ALL : null);
     return calls
-        .toLeaderOf(shard, Op.BROWSE, request.encode())
+        .toLeaderOf(shard, Op.BROWSE, Frames.request(Op.BROWSE, request.encode()))
         // This gateway may run in an application, and the nodes in the first version.
         .recover(
             failure ->
                 !placed
                         && failure instanceof RefusedException refused
                         && refused.refusal() == Refusal.INVALID
-                    ? calls.toLeaderOf(shard, Op.BROWSE, request.encodeFormer())
+                    ? calls.toLeaderOf(
+                        shard, Op.BROWSE, Frames.request(Op.BROWSE, request.encodeFormer()))
                     : Future.failedFuture(failure))
         .recover(failure -> Future.failedFuture(outOfRange(offset, failure)))
         .compose(

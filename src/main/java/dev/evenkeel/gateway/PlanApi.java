@@ -4,6 +4,7 @@ import dev.evenkeel.api.PlanGroup;
 import dev.evenkeel.api.PlanGroup.GroupPlan;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.GroupQuestions;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Future;
 import io.vertx.core.json.Json;
@@ -18,13 +19,10 @@ final class PlanApi {
   }
 
   Future<GroupPlan> plan(PlanGroup change) {
-    JsonObject question = RecordJson.of(PlanGroup.class).write(change);
-    Future<JsonObject> asked =
-        change.kill() == null
-            ? Future.succeededFuture(question)
-            : clusterMember(change.kill()).map(gone -> question.put("gone", gone));
-    return asked
-        .compose(supposed -> calls.askDispatcher(new JsonObject().put("plan", supposed)))
+    Future<String> gone =
+        change.kill() == null ? Future.succeededFuture() : clusterMember(change.kill());
+    return gone.map(member -> new GroupQuestions.Plan(new GroupQuestions.Change(change, member)))
+        .compose(calls::askDispatcher)
         .map(Json::decodeValue)
         .map(PlanApi::read);
   }

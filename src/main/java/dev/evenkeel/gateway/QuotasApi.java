@@ -6,15 +6,10 @@ import dev.evenkeel.api.ListQuotas;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.QuotaView;
 import dev.evenkeel.api.SetQuota;
-import dev.evenkeel.bus.LeaderClient;
-import dev.evenkeel.bus.Op;
-import dev.evenkeel.bus.rate.QuotaUse;
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.Bytes;
-import dev.evenkeel.protocol.wire.CommandCodec;
 import io.vertx.core.Future;
 import java.util.List;
 
@@ -37,10 +32,10 @@ final class QuotasApi {
 
   private Future<List<QuotaView>> list(ListQuotas all) {
     return calls
-        .toMetaLeader(Op.READ_QUOTAS, new Bytes())
+        .toMetaLeader(Calls.READ_QUOTAS, null)
         .map(
-            answer ->
-                QuotaUse.LIST.read(new ByteReader(answer)).stream()
+            uses ->
+                uses.stream()
                     .map(
                         each ->
                             QuotaView.of(
@@ -78,8 +73,6 @@ final class QuotasApi {
   }
 
   private Future<Void> submit(Quota quota) {
-    Bytes body = new Bytes();
-    CommandCodec.write(body, new MetaCommand.SetQuota(quota));
-    return calls.toMetaLeader(Op.SUBMIT_META, body).map(LeaderClient::reply).mapEmpty();
+    return calls.submit(new MetaCommand.SetQuota(quota)).mapEmpty();
   }
 }

@@ -5,8 +5,9 @@ import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.api.ResetGroup;
 import dev.evenkeel.api.ResetGroup.OffsetReset;
 import dev.evenkeel.api.ResetGroup.ResetShard;
-import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.GroupQuestions;
+import dev.evenkeel.bus.GroupQuestions.ShardId;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
@@ -56,7 +57,7 @@ final class ResetApi {
     StartAt to = StartAt.parse(asked.to());
     String group = asked.group();
     return calls
-        .askDispatcher(new JsonObject().put("group", group))
+        .askDispatcher(new GroupQuestions.Look(group))
         .map(answer -> RecordJson.of(GroupView.class).read(new JsonObject(answer)))
         .map(found -> selected(found, asked))
         .compose(shards -> calls.newestTopics().compose(view -> resets(view, shards, to)))
@@ -142,22 +143,14 @@ final class ResetApi {
 
   private Future<JsonArray> submit(
       String group, List<ShardReset> resets, StartAt to, boolean force) {
-    JsonArray shards = new JsonArray();
-    for (ShardReset each : resets) {
-      shards.add(
-          new JsonObject()
-              .put("topicId", each.shard().topicId())
-              .put("shard", each.shard().shard()));
-    }
-    JsonObject question =
-        new JsonObject()
-            .put("reset", group)
-            .put("shards", shards)
-            .put("kind", to.kind().name())
-            .put("value", to.value())
-            .put("force", force);
+    List<ShardId> shards =
+        resets.stream()
+            .map(each -> new ShardId(each.shard().topicId(), each.shard().shard()))
+            .toList();
+    GroupQuestions.Reset question =
+        new GroupQuestions.Reset(group, shards, to.kind().name(), to.value(), force);
     return calls
-        .askMetaLeader(Addresses::groups, question, TIMEOUT_MILLIS, false)
+        .tellDispatcher(question, TIMEOUT_MILLIS)
         .map((Buffer answer) -> new JsonArray(answer));
   }
 

@@ -2,11 +2,9 @@ package dev.evenkeel.gateway;
 
 import dev.evenkeel.api.ListRetries;
 import dev.evenkeel.api.ListRetries.Retry;
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterView;
-import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.wire.Bytes;
-import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.RetriesList;
 import io.vertx.core.Future;
 import java.time.Instant;
@@ -36,16 +34,15 @@ final class RetriesApi {
 
   private Future<Long> fill(
       ClusterView view, String group, FailedMessages.Id from, Page<Retry> page) {
-    Bytes body = new Bytes().text(group);
-    RecordCodec.write(body, from.shard());
-    body.i64(from.offset()).i32(page.itemsLeft());
+    Shard shard = from.shard();
     return calls
-        .toLeaderOf(from.shard(), Op.READ_RETRIES, body)
+        .toLeaderOf(
+            shard,
+            Calls.READ_RETRIES,
+            new Calls.ReadRetries(group, shard, from.offset(), page.itemsLeft()))
         .map(
             answer -> {
-              RetriesList.decode(answer)
-                  .waiting()
-                  .forEach(each -> page.add(retry(view, from.shard(), each)));
+              answer.waiting().forEach(each -> page.add(retry(view, shard, each)));
               // That was all, or the page is full.
               return null;
             });

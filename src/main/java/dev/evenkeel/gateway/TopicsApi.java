@@ -15,10 +15,10 @@ import dev.evenkeel.api.ReshardTopic;
 import dev.evenkeel.api.TopicLimits;
 import dev.evenkeel.api.TopicView;
 import dev.evenkeel.api.TopicView.Figures;
+import dev.evenkeel.bus.Call;
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterView;
-import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.NodeLogs;
-import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
@@ -28,11 +28,7 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
-import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.Bytes;
-import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.Future;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -95,13 +91,16 @@ final class TopicsApi {
   }
 
   private Future<TopicView> reshard(ReshardTopic asked) {
-    return change(Op.RESHARD_TOPIC, new Bytes().text(asked.name()).i32(asked.shards()));
+    return change(Calls.RESHARD_TOPIC, new Calls.ReshardTopic(asked.name(), asked.shards()));
   }
 
   private Future<TopicView> create(CreateTopic asked) {
-    Bytes body = new Bytes().text(Names.check("topic", asked.name())).i32(asked.shards());
-    RecordCodec.TOPIC_CONFIG.write(body, asked.limits().over(TopicConfig.DEFAULT));
-    return change(Op.CREATE_TOPIC, body);
+    return change(
+        Calls.CREATE_TOPIC,
+        new Calls.CreateTopic(
+            Names.check("topic", asked.name()),
+            asked.shards(),
+            asked.limits().over(TopicConfig.DEFAULT)));
   }
 
   private Future<TopicView> configure(ConfigureTopic asked) {
@@ -115,21 +114,20 @@ final class TopicsApi {
         .newestTopics()
         .compose(
             view -> {
-              Bytes body = new Bytes().text(asked.name());
               TopicConfig now = view.existing(asked.name()).config();
-              RecordCodec.TOPIC_CONFIG.write(body, limits.over(now));
-              return change(Op.CONFIGURE_TOPIC, body);
+              return change(
+                  Calls.CONFIGURE_TOPIC, new Calls.ConfigureTopic(asked.name(), limits.over(now)));
             });
   }
 
-  private Future<TopicView> change(Op op, Bytes body) {
-    return calls.toMetaLeader(op, body).map(answer -> view(topicOf(answer), null));
+  private <Q> Future<TopicView> change(Call<Q, Reply> call, Q question) {
+    return calls.toMetaLeader(call, question).map(reply -> view(topicOf(reply), null));
   }
 
   private Future<DeletedTopic> delete(DeleteTopic asked) {
     return calls
-        .toMetaLeader(Op.DELETE_TOPIC, new Bytes().text(asked.name()))
-        .map(LeaderClient::reply)
+        .toMetaLeader(Calls.DELETE_TOPIC, asked.name())
+        .map(Calls::taken)
         .map(done -> new DeletedTopic(asked.name(), true));
   }
 
@@ -141,8 +139,8 @@ final class TopicsApi {
                 view.dataLeaders().get(group) == null
                     ? Future.succeededFuture(List.<ShardStatus>of())
                     : calls
-                        .toDataLeader(group, Op.READ_SHARDS, new Bytes().i32(group).text(null))
-                        .map(body -> ShardStatus.LIST.read(new ByteReader(body)))
+                        .toDataLeader(
+                            group, Calls.READ_SHARDS, new Calls.ReadShards(group, null, null))
                         .otherwise(List.of()))
         .map(
             all -> {
@@ -173,8 +171,8 @@ final class TopicsApi {
         leader == null
             ? Future.succeededFuture()
             : calls
-                .toDataLeader(group, Op.READ_LOGS, new Bytes())
-                .map(answer -> bodies(NodeLogs.decode(new ByteReader(answer)), name))
+                .toDataLeader(group, Calls.READ_LOGS, null)
+                .map(logs -> bodies(logs, name))
                 .otherwiseEmpty();
     return bodies.map(
         known ->
@@ -248,8 +246,8 @@ final class TopicsApi {
         figures);
   }
 
-  private static TopicInfo topicOf(ByteBuffer answer) {
-    Reply reply = LeaderClient.reply(answer);
+  private static TopicInfo topicOf(Reply answer) {
+    Reply reply = Calls.taken(answer);
     if (reply instanceof Reply.OfTopic ofTopic) {
       return ofTopic.topic();
     }

@@ -86,6 +86,7 @@ class BrokerArchTest {
             "org.slf4j..",
             "dev.evenkeel.broker..",
             "dev.evenkeel.protocol..",
+            "dev.evenkeel.settings..",
             "dev.evenkeel.log",
             "dev.evenkeel.storage",
             "dev.evenkeel.storage.segment",

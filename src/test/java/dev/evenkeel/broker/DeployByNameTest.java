@@ -49,6 +49,6 @@ class DeployByNameTest {
   void saysWhatTheConfigurationLacks() {
     assertThatThrownBy(() -> Bench.get(vertx.deployVerticle(BrokerVerticle.class.getName())))
         .isInstanceOf(RefusedException.class)
-        .hasMessageContaining("'peers'");
+        .hasMessageContaining("'node'");
   }
 }

@@ -6,9 +6,19 @@ import static dev.evenkeel.protocol.Refusal.UNKNOWN_GROUP;
 import dev.evenkeel.broker.node.BodyCleaner;
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.state.BatchIndex;
+import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.DelayCounts;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.broker.state.ShardRecord;
+import dev.evenkeel.bus.BodyAnswer;
+import dev.evenkeel.bus.Call;
+import dev.evenkeel.bus.Calls;
+import dev.evenkeel.bus.Calls.FindOffset;
+import dev.evenkeel.bus.Calls.ReadBody;
+import dev.evenkeel.bus.Calls.ReadBytes;
+import dev.evenkeel.bus.Calls.ReadLease;
+import dev.evenkeel.bus.Calls.ReadShards;
+import dev.evenkeel.bus.Calls.ToGroup;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.bus.Op;
@@ -22,20 +32,13 @@ import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.StartAt;
-import dev.evenkeel.protocol.TopicConfig;
-import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.Bytes;
-import dev.evenkeel.protocol.wire.Codec;
-import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
-import dev.evenkeel.protocol.wire.RecordCodec;
-import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -58,6 +61,7 @@ public final class ControlService {
   private final OffsetFinder offsets;
   private final RateService rates;
   private final List<CommitQueue> commits = new ArrayList<>();
+  private final Map<Op, Function<Buffer, Future<Buffer>>> answers = new EnumMap<>(Op.class);
 
   ControlService(
       ServeContext serve,
@@ -76,55 +80,57 @@ public final class ControlService {
     delayed = new DelayedService(serve);
     offsets = new OffsetFinder(serve);
     rates = new RateService(serve, commands);
+    answerAll();
   }
 
   void add(LogGroupServer group) {
     commits.add(new CommitQueue(group.log(), group.state(), serve.context(), node::nowMillis));
   }
 
-  Future<Buffer> handle(Buffer request) {
-    Op op = Frames.op(request);
-    ByteReader in = new ByteReader(Frames.body(request));
-    return switch (op) {
-      case SUBMIT_DATA -> submitData(in, DataCommand.Submitted.class);
-      case MANAGE_SHARDS -> submitData(in, DataCommand.Managed.class);
-      case SUBMIT_META -> submitMeta(in);
-      case READ_LEASE -> readLease(in);
-      case READ_SHARDS -> readShards(in);
-      case BROWSE -> fetches.browse(request);
-      case FIND_OFFSET -> findOffset(in);
-      case READ_BYTES -> readBytes(in);
-      case READ_BODY -> readBody(in);
-      case CREATE_TOPIC ->
-          topics.create(in.text(), in.i32(), config(in)).map(ControlService::reply);
-      case CONFIGURE_TOPIC -> topics.configure(in.text(), config(in)).map(ControlService::reply);
-      case RESHARD_TOPIC -> topics.reshard(in.text(), in.i32()).map(ControlService::reply);
-      case DELETE_TOPIC -> deleteTopic(in);
-      case READ_GROUPS -> readMeta(in, RecordCodec.GROUP, MetaTables::groups);
-      case READ_GROUP_LEASES -> readMeta(in, RecordCodec.GROUP_LEASE, MetaTables::groupLeases);
-      case RESERVE -> rates.reserve(Frames.body(request));
-      case READ_QUOTAS -> {
-        in.end();
-        yield rates.read();
-      }
-      case READ_LOGS -> readLogs(in);
-      case READ_MOVES -> readMeta(in, RecordCodec.MOVE, tables -> tables.moves().oldestFirst());
-      case FETCH_RETRIES -> failures.retries(Frames.body(request));
-      case READ_DEAD_LETTERS -> failures.deadLetters(in);
-      case READ_RETRIES -> failures.waiting(in);
-      case READ_DELAYED -> delayed.list(in);
-      case CANCEL_DELAYED -> delayed.cancel(in);
-      case FIND_MOVED -> delayed.findMoved(in);
-      case READ_FAILURES -> failures.figures(group(in), in);
-      case APPEND, MOVE_DELAYED, FETCH, FETCH_MANY, AWAIT_REPLICAS ->
-          throw INVALID.error(op + " belongs to the data address");
-      case LEVEL_START, LEVEL_HAND_OUT, LEVEL_REPORT ->
-          throw INVALID.error(op + " is not for a broker");
-    };
+  private void answerAll() {
+    on(Calls.SUBMIT_DATA, asked -> submitData(asked, DataCommand.Submitted.class));
+    on(Calls.MANAGE_SHARDS, asked -> submitData(asked, DataCommand.Managed.class));
+    on(Calls.SUBMIT_META, this::submitMeta);
+    on(Calls.CREATE_TOPIC, asked -> topics.create(asked.name(), asked.shards(), asked.config()));
+    on(Calls.CONFIGURE_TOPIC, asked -> topics.configure(asked.name(), asked.config()));
+    on(Calls.RESHARD_TOPIC, asked -> topics.reshard(asked.name(), asked.shards()));
+    on(Calls.DELETE_TOPIC, topics::delete);
+    now(Calls.READ_GROUPS, none -> ofMeta(MetaTables::groups));
+    now(Calls.READ_GROUP_LEASES, none -> ofMeta(MetaTables::groupLeases));
+    now(Calls.READ_MOVES, none -> ofMeta(tables -> tables.moves().oldestFirst()));
+    on(Calls.RESERVE, rates::reserve);
+    now(Calls.READ_QUOTAS, none -> rates.read());
+    on(Calls.READ_LEASE, this::readLease);
+    now(Calls.READ_SHARDS, this::readShards);
+    on(Calls.FIND_OFFSET, this::findOffset);
+    on(Calls.READ_BYTES, this::readBytes);
+    on(Calls.FETCH_RETRIES, failures::retries);
+    on(Calls.READ_DEAD_LETTERS, failures::deadLetters);
+    on(Calls.READ_RETRIES, failures::waiting);
+    now(Calls.READ_FAILURES, failures::figures);
+    on(Calls.READ_DELAYED, delayed::list);
+    on(Calls.CANCEL_DELAYED, delayed::cancel);
+    on(Calls.FIND_MOVED, delayed::findMoved);
+    now(Calls.READ_LOGS, none -> readLogs());
+    on(Calls.READ_BODY, this::readBody);
+    answers.put(Op.BROWSE, fetches::browse);
   }
 
-  private LogGroupServer group(ByteReader in) {
-    return serve.group(in.i32());
+  private <Q, A> void on(Call<Q, A> call, Function<Q, Future<A>> answer) {
+    answers.put(call.op(), request -> answer.apply(call.asked(request)).map(call::answer));
+  }
+
+  private <Q, A> void now(Call<Q, A> call, Function<Q, A> answer) {
+    on(call, asked -> Future.succeededFuture(answer.apply(asked)));
+  }
+
+  Future<Buffer> handle(Buffer request) {
+    Op op = Frames.op(request);
+    Function<Buffer, Future<Buffer>> answer = answers.get(op);
+    if (answer == null) {
+      throw INVALID.error("%s is not for the control address of a broker", op);
+    }
+    return answer.apply(request);
   }
 
   private static void requireAllowed(Class<?> allowed, Object command) {
@@ -145,14 +151,14 @@ public final class ControlService {
         : command;
   }
 
-  private Future<Buffer> submitData(ByteReader in, Class<?> allowed) {
-    LogGroupServer group = group(in);
-    DataCommand command = readable(group, CommandCodec.data(in));
+  private Future<Reply> submitData(ToGroup asked, Class<?> allowed) {
+    LogGroupServer group = serve.group(asked.dataGroup());
+    DataCommand command = readable(group, asked.command());
     requireAllowed(allowed, command);
     group.requireLeader();
-    Future<Buffer> answer;
+    Future<Reply> answer;
     if (CommitQueue.takes(command)) {
-      answer = commits.get(groups.indexOf(group)).commit(command).map(ControlService::reply);
+      answer = commits.get(groups.indexOf(group)).commit(command);
     } else if (command instanceof DataCommand.TakeSteps take
         && group.state().levelOfCluster() < FeatureLevel.TAKE_STEPS) {
       answer = oneByOne(group, take);
@@ -162,40 +168,33 @@ public final class ControlService {
     return serve.meters().commanded(command, answer);
   }
 
-  private Future<Buffer> append(LogGroupServer group, DataCommand command) {
+  private Future<Reply> append(LogGroupServer group, DataCommand command) {
     return offsets
         .located(group, command)
         .compose(located -> commands.append(group.log(), Entry.of(located, node.nowMillis())));
   }
 
   /** Nodes that cannot read the joined command may be there. */
-  private Future<Buffer> oneByOne(LogGroupServer group, DataCommand.TakeSteps take) {
+  private Future<Reply> oneByOne(LogGroupServer group, DataCommand.TakeSteps take) {
     take.check();
     List<Future<Reply>> replies = new ArrayList<>();
     for (DataCommand.Step step : take.steps()) {
-      replies.add(
-          append(group, readable(group, step.command()))
-              .map(answer -> ReplyCodec.decode(Frames.answerBody(answer))));
+      replies.add(append(group, readable(group, step.command())));
     }
-    return Future.all(replies).map(all -> reply(new Reply.OfSteps(all.list())));
+    return Future.all(replies).map(all -> new Reply.OfSteps(all.list()));
   }
 
-  private Future<Buffer> submitMeta(ByteReader in) {
-    MetaCommand command = CommandCodec.meta(in);
+  private Future<Reply> submitMeta(MetaCommand command) {
     requireAllowed(MetaCommand.Submitted.class, command);
     LogGroup meta = node.log().meta();
     LogGroupServer.requireLeader(node.nodeId(), meta);
     return commands.append(meta, Entry.of(command, node.nowMillis()));
   }
 
-  private Future<Buffer> readLease(ByteReader in) {
-    String name = in.text();
-    Shard shard = RecordCodec.shard(in);
-    boolean withStage = in.remaining() > 0 && in.bool();
-    in.end();
-    if (name == null) {
-      throw INVALID.error("a lease belongs to a group: name it");
-    }
+  private Future<Reply> readLease(ReadLease asked) {
+    String name = asked.group();
+    Shard shard = asked.shard();
+    boolean withStage = Boolean.TRUE.equals(asked.withStage());
     LogGroupServer group = serve.readyGroupOf(shard);
     Lease lease = group.state().tables().lease(name, shard);
     if (lease == null) {
@@ -216,40 +215,24 @@ public final class ControlService {
   }
 
   /** Without the stage, of which clients of earlier versions know nothing. */
-  private static Buffer reply(Lease lease, boolean withStage) {
+  private static Reply reply(Lease lease, boolean withStage) {
     Lease plain = lease.forOwner();
-    return reply(new Reply.OfLease(withStage ? plain.at(lease.stage()) : plain));
+    return new Reply.OfLease(withStage ? plain.at(lease.stage()) : plain);
   }
 
-  private Future<Buffer> readShards(ByteReader in) {
-    LogGroupServer group = group(in);
-    String only = in.text();
-    List<Integer> topics = in.remaining() > 0 ? topics(in) : null;
-    in.end();
+  private List<ShardStatus> readShards(ReadShards asked) {
+    LogGroupServer group = serve.group(asked.dataGroup());
     group.requireReady();
+    DataTables tables = group.state().tables();
     List<ShardStatus> statuses = new ArrayList<>();
-    if (topics == null) {
-      group.state().tables().shards().forEach(each -> statuses.add(status(group, each, only)));
+    if (asked.topics() == null) {
+      tables.shards().forEach(each -> statuses.add(status(group, each, asked.group())));
     } else {
-      for (int topic : topics) {
-        group
-            .state()
-            .tables()
-            .shards(topic)
-            .forEach(each -> statuses.add(status(group, each, only)));
+      for (int topic : asked.topics()) {
+        tables.shards(topic).forEach(each -> statuses.add(status(group, each, asked.group())));
       }
     }
-    Bytes out = new Bytes(64 * statuses.size());
-    ShardStatus.LIST.write(out, statuses);
-    return answer(out);
-  }
-
-  private static List<Integer> topics(ByteReader in) {
-    List<Integer> topics = new ArrayList<>();
-    for (int left = in.i32(); left > 0; left--) {
-      topics.add(in.i32());
-    }
-    return topics;
+    return statuses;
   }
 
   private static ShardStatus status(
@@ -276,83 +259,56 @@ public final class ControlService {
         : new ShardStatus.Delayed(counts.messages(), counts.bytes(), counts.dueMillis());
   }
 
-  private Future<Buffer> findOffset(ByteReader in) {
-    Shard shard = RecordCodec.shard(in);
-    StartAt start = RecordCodec.START.read(in);
-    in.end();
+  private Future<Long> findOffset(FindOffset asked) {
+    Shard shard = asked.shard();
     LogGroupServer group = serve.readyGroupOf(shard);
     return serve.read(
         group,
         store -> {
           group.shard(shard);
-          long offset = OffsetFinder.find(store, group, shard, start);
-          return Frames.answer(new Bytes(8).i64(offset).view());
+          return OffsetFinder.find(store, group, shard, asked.start());
         });
   }
 
-  private Future<Buffer> readBytes(ByteReader in) {
-    Shard shard = RecordCodec.shard(in);
-    long from = in.i64();
-    long to = in.i64();
-    in.end();
+  private Future<Long> readBytes(ReadBytes asked) {
+    Shard shard = asked.shard();
     LogGroupServer group = serve.readyGroupOf(shard);
     return serve.read(
         group,
         store -> {
           ShardRecord record = group.shard(shard);
           long bytes =
-              BatchIndex.position(store, shard, record, to)
-                  - BatchIndex.position(store, shard, record, from);
-          return Frames.answer(new Bytes(8).i64(Math.max(0, bytes)).view());
+              BatchIndex.position(store, shard, record, asked.to())
+                  - BatchIndex.position(store, shard, record, asked.from());
+          return Math.max(0, bytes);
         });
   }
 
   /** This node's copy, whoever leads. */
-  private Future<Buffer> readBody(ByteReader in) {
-    LogGroupServer group = group(in);
-    long index = in.i64();
-    in.end();
-    return serve.read(() -> Frames.answer(group.mender().have(index).encode().view()));
-  }
-
-  private Future<Buffer> deleteTopic(ByteReader in) {
-    String name = in.text();
-    in.end();
-    return topics.delete(name).map(ControlService::reply);
-  }
-
-  private static TopicConfig config(ByteReader in) {
-    TopicConfig config = RecordCodec.TOPIC_CONFIG.read(in);
-    in.end();
-    return config;
+  private Future<BodyAnswer> readBody(ReadBody asked) {
+    LogGroupServer group = serve.group(asked.dataGroup());
+    return serve.read(() -> group.mender().have(asked.index()));
   }
 
   /** All records of a kind in the meta log group. */
-  private <T> Future<Buffer> readMeta(
-      ByteReader in, Codec<T> codec, Function<MetaTables, Collection<T>> known) {
-    in.end();
+  private <T> List<T> ofMeta(Function<MetaTables, Collection<T>> known) {
     LogGroupServer.requireReady(node.nodeId(), node.log().meta());
-    Bytes out = new Bytes(1_024);
-    Codec.list(codec).write(out, List.copyOf(known.apply(node.meta().tables())));
-    return answer(out);
+    return List.copyOf(known.apply(node.meta().tables()));
   }
 
-  private Future<Buffer> readLogs(ByteReader in) {
-    in.end();
+  private NodeLogs readLogs() {
     LogNode log = node.log();
     NodeLogs.Levels levels =
         new NodeLogs.Levels(
             FeatureLevel.reads(), node.meta().tables().featureLevel(), BuildVersion.number());
     List<NodeLogs.Group> known = node.logs().stream().map(this::known).toList();
-    return answer(
-        new NodeLogs(
-                log.nodeId(),
-                node.host(),
-                known,
-                levels,
-                disk(),
-                links.unanswered(System.nanoTime() / 1_000_000))
-            .encode());
+    return new NodeLogs(
+        log.nodeId(),
+        node.host(),
+        known,
+        levels,
+        disk(),
+        links.unanswered(System.nanoTime() / 1_000_000));
   }
 
   /** The space on this node's disk; null if it is unknown. */
@@ -393,13 +349,5 @@ public final class ControlService {
             figures.liveBytes(),
             figures.deadBytes(),
             node.maintenance().mender(number).lostMessages());
-  }
-
-  private static Future<Buffer> answer(Bytes out) {
-    return Future.succeededFuture(Frames.answer(out.view()));
-  }
-
-  private static Buffer reply(Reply reply) {
-    return Frames.answer(ReplyCodec.encode(reply));
   }
 }

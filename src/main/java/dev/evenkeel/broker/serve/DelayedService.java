@@ -1,25 +1,24 @@
 package dev.evenkeel.broker.serve;
 
-import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.Refusal.OVERLOADED;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
 import dev.evenkeel.broker.state.DelayedBatch;
-import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Calls.DelayedAt;
+import dev.evenkeel.bus.Calls.FindMoved;
+import dev.evenkeel.bus.Calls.Moved;
+import dev.evenkeel.bus.Calls.ReadDelayed;
 import dev.evenkeel.protocol.DataCommand.CancelDelayed;
 import dev.evenkeel.protocol.DelayedId;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchHeader;
-import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.DelayedAnswer;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
-import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.Future;
-import io.vertx.core.buffer.Buffer;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
@@ -54,23 +53,11 @@ final class DelayedService {
     this.serve = serve;
   }
 
-  /** Answers a READ_DELAYED request. */
-  Future<Buffer> list(ByteReader in) {
-    Shard shard = RecordCodec.shard(in);
-    DelayedId from = id(shard, in);
-    byte[] key = in.blob();
-    int max = Math.max(1, Math.min(in.i32(), MESSAGES_MAX));
-    in.end();
+  Future<DelayedAnswer> list(ReadDelayed asked) {
+    int max = Math.max(1, Math.min(asked.max(), MESSAGES_MAX));
+    Shard shard = asked.from().shard();
     LogGroupServer group = serve.readyGroupOf(shard);
-    return read(group, shard, reader -> Frames.answer(reader.list(from, key, max).encode().view()));
-  }
-
-  private static DelayedId id(Shard shard, ByteReader in) {
-    DelayedId id = new DelayedId(shard.shard(), in.i64(), in.i64(), in.i32());
-    if (id.dueMillis() < 0 || id.serial() < 0 || id.position() < 0) {
-      throw INVALID.error("'%s' is no id of a delayed message", id);
-    }
-    return id;
+    return read(group, shard, reader -> reader.list(asked.from().id(), asked.key(), max));
   }
 
   private <T> Future<T> read(LogGroupServer group, Shard shard, Function<DelayedReader, T> reader) {
@@ -81,14 +68,11 @@ final class DelayedService {
         .run();
   }
 
-  /** Answers a FIND_MOVED request. */
-  Future<Buffer> findMoved(ByteReader in) {
-    LogGroupServer group = serve.group(in.i32());
-    Shard former = RecordCodec.shard(in);
-    DelayedId id = id(former, in);
-    in.end();
+  Future<Moved> findMoved(FindMoved asked) {
+    LogGroupServer group = serve.group(asked.dataGroup());
+    DelayedId id = asked.former().id();
     group.requireReady();
-    List<Shard> shards = group.state().tables().delays().of(former.topicId());
+    List<Shard> shards = group.state().tables().delays().of(asked.former().shard().topicId());
     return serve
         .read(
             group,
@@ -99,18 +83,14 @@ final class DelayedService {
                     .findFirst())
         .map(
             found ->
-                Frames.answer(
-                    new Bytes()
-                        .i32(found.map(DelayedId::shard).orElse(-1))
-                        .i64(found.map(DelayedId::serial).orElse(0L))
-                        .view()));
+                new Moved(
+                    found.map(DelayedId::shard).orElse(-1),
+                    found.map(DelayedId::serial).orElse(0L)));
   }
 
-  /** Answers a CANCEL_DELAYED request. */
-  Future<Buffer> cancel(ByteReader in) {
-    Shard shard = RecordCodec.shard(in);
-    DelayedId id = id(shard, in);
-    in.end();
+  Future<Reply> cancel(DelayedAt asked) {
+    Shard shard = asked.shard();
+    DelayedId id = asked.id();
     LogGroupServer group = serve.readyGroupOf(shard);
     // Before it reads the disk for nothing.
     group.state().requireLevel(FeatureLevel.CANCELLING);
@@ -122,16 +102,15 @@ final class DelayedService {
     queue.waiting++;
     Future<Reply> done = queue.last.transform(before -> cancel(group, shard, id, ATTEMPTS));
     queue.last = done;
-    return done.map(reply -> Frames.answer(ReplyCodec.encode(reply)))
-        .onComplete(
-            answered -> {
-              queue.waiting--;
-              if (answered.succeeded() && done.result() instanceof Reply.Done) {
-                serve.meters().cancelled();
-              } else if (answered.succeeded() && done.result() instanceof Reply.Refused refused) {
-                serve.meters().refused(refused.refusal());
-              }
-            });
+    return done.onComplete(
+        answered -> {
+          queue.waiting--;
+          if (answered.result() instanceof Reply.Done) {
+            serve.meters().cancelled();
+          } else if (answered.result() instanceof Reply.Refused refused) {
+            serve.meters().refused(refused.refusal());
+          }
+        });
   }
 
   private Future<Reply> cancel(LogGroupServer group, Shard shard, DelayedId id, int attempts) {

@@ -1,7 +1,6 @@
 package dev.evenkeel.broker.serve;
 
 import static dev.evenkeel.protocol.Refusal.CORRUPT;
-import static dev.evenkeel.protocol.Refusal.INVALID;
 
 import dev.evenkeel.broker.state.BatchPlace;
 import dev.evenkeel.broker.state.BatchSource;
@@ -10,19 +9,16 @@ import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.KeptPart;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.StoredFailures;
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.FailureFigures;
-import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.Bytes;
-import dev.evenkeel.protocol.wire.RecordCodec;
+import dev.evenkeel.protocol.wire.DeadLettersAnswer;
+import dev.evenkeel.protocol.wire.RetriesList;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import io.vertx.core.Future;
-import io.vertx.core.buffer.Buffer;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -35,25 +31,21 @@ record FailureService(ServeContext serve, PauseGate pauses) {
   /** When the owner of a paused shard asks again for retries that are due. */
   private static final long PAUSE_LOOK_MILLIS = 1_000;
 
-  /** Answers a FETCH_RETRIES request. */
-  Future<Buffer> retries(ByteBuffer body) {
-    RetryRequest request = RetryRequest.decode(body);
+  Future<RetryAnswer> retries(RetryRequest request) {
     LogGroupServer group = serve.readyGroupOf(request.shard());
     FetchService.requireLease(group, request.group(), request.shard(), request.epoch());
     LeaseKey key = new LeaseKey(request.shard(), request.group());
     if (group.state().tables().failures(key).concerningOwner() == 0) {
-      RetryAnswer none =
+      return Future.succeededFuture(
           new RetryAnswer(
-              -1, List.of(), request.first() ? RetryAnswer.Known.NOTHING : null, List.of());
-      return Future.succeededFuture(Frames.answer(none.encode().view()));
+              -1, List.of(), request.first() ? RetryAnswer.Known.NOTHING : null, List.of()));
     }
     long now = group.state().tables().timeAt(serve.node().nowMillis()).millis();
     boolean paused = pauses.holds(request.group(), request.shard());
     return read(
         group,
         key,
-        stored ->
-            (paused ? whilePaused(stored, request, now) : stored.answer(request, now)).encode());
+        stored -> paused ? whilePaused(stored, request, now) : stored.answer(request, now));
   }
 
   /** Without messages: what is due may be asked for again later. */
@@ -64,38 +56,27 @@ record FailureService(ServeContext serve, PauseGate pauses) {
         : none;
   }
 
-  /** Answers a READ_DEAD_LETTERS request. */
-  Future<Buffer> deadLetters(ByteReader in) {
-    String name = in.text();
-    Shard shard = RecordCodec.shard(in);
-    long from = Math.max(0, in.i64());
-    int max = Math.max(1, Math.min(in.i32(), LETTERS_MAX));
-    int bytesMax = Math.max(0, Math.min(in.i32(), Limits.FETCH_BYTES_MAX));
-    in.end();
-    if (name == null) {
-      throw INVALID.error("dead letters belong to a group: name it");
-    }
-    LogGroupServer group = serve.readyGroupOf(shard);
-    LeaseKey key = new LeaseKey(shard, name);
-    return read(group, key, stored -> stored.deadLetters(from, max, bytesMax).encode());
+  Future<DeadLettersAnswer> deadLetters(Calls.ReadDeadLetters asked) {
+    long from = Math.max(0, asked.from());
+    int max = Math.max(1, Math.min(asked.max(), LETTERS_MAX));
+    int bytesMax = Math.max(0, Math.min(asked.bytesMax(), Limits.FETCH_BYTES_MAX));
+    LogGroupServer group = serve.readyGroupOf(asked.shard());
+    LeaseKey key = new LeaseKey(asked.shard(), asked.group());
+    return read(group, key, stored -> stored.deadLetters(from, max, bytesMax));
   }
 
-  /** Answers a READ_RETRIES request. */
-  Future<Buffer> waiting(ByteReader in) {
-    String name = in.neededText();
-    Shard shard = RecordCodec.shard(in);
-    long from = Math.max(0, in.i64());
-    int max = Math.max(1, Math.min(in.i32(), LETTERS_MAX));
-    in.end();
-    LogGroupServer group = serve.readyGroupOf(shard);
-    LeaseKey key = new LeaseKey(shard, name);
+  Future<RetriesList> waiting(Calls.ReadRetries asked) {
+    long from = Math.max(0, asked.from());
+    int max = Math.max(1, Math.min(asked.max(), LETTERS_MAX));
+    LogGroupServer group = serve.readyGroupOf(asked.shard());
+    LeaseKey key = new LeaseKey(asked.shard(), asked.group());
     long now = group.state().tables().timeAt(serve.node().nowMillis()).millis();
-    return read(group, key, stored -> stored.waiting(from, max, now).encode());
+    return read(group, key, stored -> stored.waiting(from, max, now));
   }
 
   /** Reads messages from the disk; one that is damaged is mended first. */
-  private Future<Buffer> read(
-      LogGroupServer group, LeaseKey key, Function<StoredFailures, Bytes> reader) {
+  private <A> Future<A> read(
+      LogGroupServer group, LeaseKey key, Function<StoredFailures, A> reader) {
     return new MendingRead<>(
             serve,
             group,
@@ -111,10 +92,10 @@ record FailureService(ServeContext serve, PauseGate pauses) {
         .run();
   }
 
-  private static Buffer answer(
-      Source source, LeaseKey key, Function<StoredFailures, Bytes> reader, StoredFailures stored) {
+  private static <A> A answer(
+      Source source, LeaseKey key, Function<StoredFailures, A> reader, StoredFailures stored) {
     try {
-      return Frames.answer(reader.apply(stored).view());
+      return reader.apply(stored);
     } catch (RefusedException damaged) {
       if (damaged.refusal() != CORRUPT || source.last == null) {
         throw damaged;
@@ -151,10 +132,9 @@ record FailureService(ServeContext serve, PauseGate pauses) {
     }
   }
 
-  /** Answers a READ_FAILURES request. */
-  Future<Buffer> figures(LogGroupServer group, ByteReader in) {
-    String only = in.text();
-    in.end();
+  List<FailureFigures> figures(Calls.ReadFailures asked) {
+    LogGroupServer group = serve.group(asked.dataGroup());
+    String only = asked.group();
     group.requireReady();
     List<FailureFigures> figures = new ArrayList<>();
     for (Map.Entry<LeaseKey, FailureCounts> each : group.state().tables().failures().entrySet()) {
@@ -162,9 +142,7 @@ record FailureService(ServeContext serve, PauseGate pauses) {
         figures.add(figures(each.getKey(), each.getValue()));
       }
     }
-    Bytes out = new Bytes(64 * figures.size());
-    FailureFigures.LIST.write(out, figures);
-    return Future.succeededFuture(Frames.answer(out.view()));
+    return figures;
   }
 
   /**

@@ -4,6 +4,8 @@ import static dev.evenkeel.protocol.Refusal.INDETERMINATE;
 
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Call;
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.LeaderClient.Retry;
@@ -14,9 +16,7 @@ import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.ShardGroups;
-import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
-import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.Context;
@@ -51,8 +51,8 @@ final class GroupCommands {
   }
 
   /** Appends to the log; fails as {@link LogGroup#append} does. */
-  Future<Buffer> append(LogGroup log, byte[] entry) {
-    return Future.fromCompletionStage(log.append(entry), context).map(Frames::answer);
+  Future<Reply> append(LogGroup log, byte[] entry) {
+    return Future.fromCompletionStage(log.append(entry), context).map(ReplyCodec::decode);
   }
 
   /**
@@ -61,12 +61,10 @@ final class GroupCommands {
    * @param withinMillis on a monotonic clock
    */
   Future<Reply> submit(int group, DataCommand command, long withinMillis) {
-    return leaders
-        .ask(
-            group,
-            Retry.within(withinMillis, PAUSE_MILLIS, () -> false),
-            (asked, leader) -> once(asked, leader, command).map(Frames::answerBody))
-        .map(ReplyCodec::decode);
+    return leaders.ask(
+        group,
+        Retry.within(withinMillis, PAUSE_MILLIS, () -> false),
+        (asked, leader) -> once(asked, leader, command));
   }
 
   /**
@@ -87,22 +85,16 @@ final class GroupCommands {
 
   /** The shards of a data group, as its leader has them; fails as {@link #submit} does. */
   Future<List<ShardStatus>> statuses(int group, long withinMillis) {
-    Bytes body = new Bytes().i32(group).text(null);
-    return leaders
-        .ask(
-            group,
-            Retry.within(withinMillis, PAUSE_MILLIS, () -> false),
-            (asked, leader) ->
-                VertxLink.send(
-                        vertx,
-                        Addresses.control(leader),
-                        Frames.request(Op.READ_SHARDS, body),
-                        REQUEST_MILLIS_MAX)
-                    .map(Frames::answerBody))
-        .map(answer -> ShardStatus.LIST.read(new ByteReader(answer)));
+    Buffer request = Calls.READ_SHARDS.request(new Calls.ReadShards(group, null, null));
+    return leaders.ask(
+        group,
+        Retry.within(withinMillis, PAUSE_MILLIS, () -> false),
+        (asked, leader) ->
+            VertxLink.send(vertx, Addresses.control(leader), request, REQUEST_MILLIS_MAX)
+                .map(Calls.READ_SHARDS::answered));
   }
 
-  private Future<Buffer> once(int group, String leader, DataCommand command) {
+  private Future<Reply> once(int group, String leader, DataCommand command) {
     LogGroupServer target = groups.get(group);
     if (leader.equals(target.nodeId())) {
       return append(target.log(), Entry.of(command, node.nowMillis()))
@@ -110,11 +102,14 @@ final class GroupCommands {
           .timeout(REQUEST_MILLIS_MAX, TimeUnit.MILLISECONDS)
           .recover(failure -> Future.failedFuture(refused(target.log(), failure)));
     }
-    Bytes body = new Bytes().i32(group);
-    CommandCodec.write(body, command);
-    Op op = command instanceof DataCommand.Managed ? Op.MANAGE_SHARDS : Op.SUBMIT_DATA;
+    Call<Calls.ToGroup, Reply> call =
+        command instanceof DataCommand.Managed ? Calls.MANAGE_SHARDS : Calls.SUBMIT_DATA;
     return VertxLink.send(
-        vertx, Addresses.control(leader), Frames.request(op, body), REQUEST_MILLIS_MAX);
+            vertx,
+            Addresses.control(leader),
+            call.request(new Calls.ToGroup(group, command)),
+            REQUEST_MILLIS_MAX)
+        .map(call::answered);
   }
 
   private static Throwable refused(LogGroup log, Throwable failure) {

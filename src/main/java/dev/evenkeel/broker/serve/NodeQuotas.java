@@ -8,8 +8,7 @@ import dev.evenkeel.broker.quota.QuotaMeters;
 import dev.evenkeel.broker.quota.QuotaPort;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.bus.Addresses;
-import dev.evenkeel.bus.Frames;
-import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.rate.LocalQuotas;
 import dev.evenkeel.bus.rate.Reservation;
@@ -143,9 +142,9 @@ final class NodeQuotas implements QuotaPort, LocalQuotas {
     return VertxLink.send(
             serve.vertx(),
             Addresses.control(leader),
-            Frames.request(Op.RESERVE, request.encode()),
+            Calls.RESERVE.request(request),
             ANSWER_MILLIS_MAX)
-        .map(answer -> Reservation.decode(Frames.answerBody(answer)));
+        .map(Calls.RESERVE::answered);
   }
 
   @Override

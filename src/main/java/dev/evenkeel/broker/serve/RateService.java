@@ -2,19 +2,15 @@ package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.quota.RateReservations;
 import dev.evenkeel.broker.state.MetaTables;
-import dev.evenkeel.bus.Frames;
-import dev.evenkeel.bus.LeaderClient;
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.rate.QuotaUse;
 import dev.evenkeel.bus.rate.Reservation;
 import dev.evenkeel.bus.rate.ReserveRequest;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Quota;
-import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.Entry;
 import io.vertx.core.Future;
-import io.vertx.core.buffer.Buffer;
-import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
@@ -36,9 +32,7 @@ final class RateService {
     meta = serve.node().log().meta();
   }
 
-  /** Answers a RESERVE request. */
-  Future<Buffer> reserve(ByteBuffer body) {
-    ReserveRequest asked = ReserveRequest.decode(body);
+  Future<Reservation> reserve(ReserveRequest asked) {
     requireCoordinator();
     if (asked.stated() == null || asked.stated().equals(tables().quota(asked.key()))) {
       return Future.succeededFuture(answer(asked));
@@ -47,8 +41,8 @@ final class RateService {
     return commands
         .append(meta, Entry.of(command, serve.node().nowMillis()))
         .map(
-            answer -> {
-              LeaderClient.reply(Frames.answerBody(answer));
+            reply -> {
+              Calls.taken(reply);
               requireCoordinator();
               return answer(asked);
             });
@@ -68,39 +62,30 @@ final class RateService {
     return serve.node().meta().tables();
   }
 
-  private Buffer answer(ReserveRequest asked) {
+  private Reservation answer(ReserveRequest asked) {
     Quota quota = tables().quota(asked.key());
-    Reservation given;
     if (quota == null) {
       reservations.forget(asked.key());
-      given = Reservation.free(asked.key());
-    } else {
-      given =
-          reservations.reserve(
-              System.nanoTime(),
-              quota,
-              asked.bytes(),
-              asked.messages(),
-              asked.waitMillisMax() * NANOS_PER_MILLI);
+      return Reservation.free(asked.key());
     }
-    return Frames.answer(given.encode().view());
+    return reservations.reserve(
+        System.nanoTime(),
+        quota,
+        asked.bytes(),
+        asked.messages(),
+        asked.waitMillisMax() * NANOS_PER_MILLI);
   }
 
-  /** Answers a READ_QUOTAS request. */
-  Future<Buffer> read() {
+  List<QuotaUse> read() {
     requireCoordinator();
     long now = System.nanoTime();
-    List<QuotaUse> uses =
-        tables().quotas().stream()
-            .map(
-                quota ->
-                    new QuotaUse(
-                        quota,
-                        Math.round(reservations.bytesPerSecond(quota.key(), now)),
-                        Math.round(reservations.messagesPerSecond(quota.key(), now))))
-            .toList();
-    Bytes out = new Bytes(64 * uses.size());
-    QuotaUse.LIST.write(out, uses);
-    return Future.succeededFuture(Frames.answer(out.view()));
+    return tables().quotas().stream()
+        .map(
+            quota ->
+                new QuotaUse(
+                    quota,
+                    Math.round(reservations.bytesPerSecond(quota.key(), now)),
+                    Math.round(reservations.messagesPerSecond(quota.key(), now))))
+        .toList();
   }
 }

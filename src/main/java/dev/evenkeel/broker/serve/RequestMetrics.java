@@ -1,17 +1,14 @@
 package dev.evenkeel.broker.serve;
 
-import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.AppendResults;
-import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.Timer;
 import io.vertx.core.Future;
-import io.vertx.core.buffer.Buffer;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
@@ -208,7 +205,7 @@ public final class RequestMetrics {
    * Times a command, and counts it as refused if that is what the log says. Joined steps have one
    * time, that of the first of them.
    */
-  Future<Buffer> commanded(DataCommand command, Future<Buffer> answer) {
+  Future<Reply> commanded(DataCommand command, Future<Reply> answer) {
     Object timed =
         command instanceof DataCommand.TakeSteps take && !take.steps().isEmpty()
             ? take.steps().get(0)
@@ -218,12 +215,11 @@ public final class RequestMetrics {
     return answer.onSuccess(
         reply -> {
           timer.record(System.nanoTime() - startNanos, TimeUnit.NANOSECONDS);
-          Reply decoded = ReplyCodec.decode(Frames.answerBody(reply));
-          if (decoded instanceof Reply.Refused refused) {
+          if (reply instanceof Reply.Refused refused) {
             refused(refused.refusal());
-          } else if (decoded instanceof Reply.OfCommits of) {
+          } else if (reply instanceof Reply.OfCommits of) {
             of.refused().forEach(each -> refused(each.refusal()));
-          } else if (decoded instanceof Reply.OfSteps of) {
+          } else if (reply instanceof Reply.OfSteps of) {
             for (Reply each : of.replies()) {
               if (each instanceof Reply.Refused no) {
                 refused(no.refusal());

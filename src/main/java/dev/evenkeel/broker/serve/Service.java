@@ -8,6 +8,7 @@ import dev.evenkeel.broker.quota.QuotaMeters;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.BodyAnswer;
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LeaderChange;
@@ -28,7 +29,6 @@ import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
-import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -342,11 +342,8 @@ public final class Service {
     for (String other : node.others()) {
       asked.add(
           VertxLink.send(
-                  vertx,
-                  Addresses.control(other),
-                  Frames.request(Op.READ_LOGS, new Bytes()),
-                  PEER_MILLIS_MAX)
-              .map(answer -> NodeLogs.decode(Frames.answerReader(answer)))
+                  vertx, Addresses.control(other), Calls.READ_LOGS.request(null), PEER_MILLIS_MAX)
+              .map(Calls.READ_LOGS::answered)
               .onSuccess(logs -> answers.put(other, logs)));
     }
     return Future.join(asked).transform(done -> Future.succeededFuture(answers));
@@ -358,9 +355,9 @@ public final class Service {
     return VertxLink.send(
             vertx,
             Addresses.control(other),
-            Frames.request(Op.READ_BODY, new Bytes(12).i32(number).i64(index)),
+            Calls.READ_BODY.request(new Calls.ReadBody(number, index)),
             BODY_MILLIS_MAX)
-        .map(answer -> BodyAnswer.decode(Frames.answerReader(answer)))
+        .map(Calls.READ_BODY::answered)
         .toCompletionStage()
         .toCompletableFuture();
   }

@@ -6,7 +6,6 @@ import static dev.evenkeel.protocol.Refusal.UNKNOWN_TOPIC;
 import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.bus.Addresses;
-import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.protocol.DataCommand;
@@ -19,7 +18,6 @@ import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
-import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
@@ -143,9 +141,7 @@ final class TopicProcedures {
   }
 
   private Future<Reply> submit(MetaCommand command) {
-    return commands
-        .append(metaLog, Entry.of(command, serve.node().nowMillis()))
-        .map(answer -> ReplyCodec.decode(Frames.answerBody(answer)));
+    return commands.append(metaLog, Entry.of(command, serve.node().nowMillis()));
   }
 
   /** The topic in the reply; throws what the log refused. */

@@ -2,6 +2,7 @@ package dev.evenkeel.gateway.access;
 
 import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.Permission.Kind;
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FetchManyRequest;
 import dev.evenkeel.bus.FetchRequest;
@@ -10,7 +11,6 @@ import dev.evenkeel.bus.KnownIds;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ViewSince;
 import dev.evenkeel.bus.level.Report;
-import dev.evenkeel.bus.rate.ReserveRequest;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Quota;
@@ -30,7 +30,6 @@ import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
@@ -43,21 +42,6 @@ import java.util.Set;
  * names by its id.
  */
 public final class SessionRules {
-  /** What a client sends to the control address of a broker. */
-  private static final Set<Op> CONTROL =
-      EnumSet.of(
-          Op.SUBMIT_DATA,
-          Op.SUBMIT_META,
-          Op.READ_LEASE,
-          Op.BROWSE,
-          Op.FIND_OFFSET,
-          Op.FETCH_RETRIES,
-          Op.RESERVE);
-
-  /** What a client sends to the data address of a broker. */
-  private static final Set<Op> DATA =
-      EnumSet.of(Op.APPEND, Op.FETCH, Op.FETCH_MANY, Op.BROWSE, Op.AWAIT_REPLICAS);
-
   private final KnownIds ids;
 
   public SessionRules(KnownIds ids) {
@@ -67,13 +51,13 @@ public final class SessionRules {
   /** Checks a request to the control or data address of a broker. */
   public void broker(Principal principal, boolean control, Buffer request) {
     Op op = Frames.op(request);
-    if (!(control ? CONTROL : DATA).contains(op)) {
+    if (!op.ofClients(control)) {
       throw nodesOnly("the operation " + op);
     }
     switch (op) {
       case SUBMIT_DATA -> data(principal, request);
       case SUBMIT_META -> meta(principal, request);
-      case RESERVE -> reserve(principal, ReserveRequest.decode(Frames.body(request)).key());
+      case RESERVE -> reserve(principal, Calls.RESERVE.asked(request).key());
       default -> {
         if (principal.bound()) {
           read(principal, op, Frames.body(request));

@@ -3,6 +3,7 @@ package dev.evenkeel.gateway.live;
 import dev.evenkeel.api.ClusterStatusView;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.GroupQuestions;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -131,7 +132,7 @@ final class LiveSources {
     plan.begun(nowMillis);
     String asked = dispatcher;
     DeliveryOptions options = new DeliveryOptions().setSendTimeout(LOOK_TIMEOUT_MILLIS);
-    Buffer question = new JsonObject().put("live", tag).toBuffer();
+    Buffer question = GroupQuestions.request(new GroupQuestions.Live(tag));
     vertx
         .eventBus()
         .<Buffer>request(Addresses.groups(asked), question, options)

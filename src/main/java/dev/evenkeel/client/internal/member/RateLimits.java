@@ -1,14 +1,12 @@
 package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Figures;
-import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.LeaderClient.Retry;
-import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.WakeTimer;
-import dev.evenkeel.bus.rate.Reservation;
 import dev.evenkeel.bus.rate.ReserveRequest;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.Dedup;
@@ -93,10 +91,10 @@ final class RateLimits implements Feature {
         .request(
             ClusterView.META,
             Addresses::control,
-            Frames.request(Op.RESERVE, request.encode()),
+            Calls.RESERVE.request(request),
             ANSWER_MILLIS_MAX,
             Retry.hops(1))
-        .map(Reservation::decode)
+        .map(Calls.RESERVE::answered)
         .onComplete(
             answer ->
                 consumer.onEvent(

@@ -1,6 +1,8 @@
 package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Call;
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FetchAnswer;
@@ -18,10 +20,8 @@ import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
-import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.FeatureLevel;
-import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import io.vertx.core.Future;
@@ -110,25 +110,19 @@ final class ShardCalls implements LogCalls, PublishLog {
 
   @Override
   public Future<Lease> readLease(Shard shard) {
-    return readLease(shard, leaseRequest(shard));
+    return readLease(new Calls.ReadLease(group, shard, null));
   }
 
   @Override
   public Future<Lease> readParentLease(Shard shard) {
-    return readLease(shard, leaseRequest(shard).bool(true));
+    return readLease(new Calls.ReadLease(group, shard, true));
   }
 
-  private Bytes leaseRequest(Shard shard) {
-    Bytes body = new Bytes(64).text(group);
-    RecordCodec.write(body, shard);
-    return body;
-  }
-
-  private Future<Lease> readLease(Shard shard, Bytes body) {
-    return control(shard, Op.READ_LEASE, body)
+  private Future<Lease> readLease(Calls.ReadLease question) {
+    return control(question.shard(), Calls.READ_LEASE, question)
         .map(
             answer -> {
-              if (LeaderClient.reply(answer) instanceof Reply.OfLease read) {
+              if (Calls.taken(answer) instanceof Reply.OfLease read) {
                 return read.lease();
               }
               throw new RefusedException(Refusal.UNAVAILABLE, "the answer holds no lease");
@@ -137,20 +131,18 @@ final class ShardCalls implements LogCalls, PublishLog {
 
   @Override
   public Future<RetryAnswer> fetchRetries(RetryRequest request) {
-    return control(request.shard(), Op.FETCH_RETRIES, request.encode()).map(RetryAnswer::decode);
+    return control(request.shard(), Calls.FETCH_RETRIES, request);
   }
 
   /** Finds the offset at which {@code start} lies in a shard. */
   Future<Long> findOffset(Shard shard, StartAt start) {
-    Bytes body = new Bytes(64);
-    RecordCodec.write(body, shard);
-    RecordCodec.START.write(body, start);
-    return control(shard, Op.FIND_OFFSET, body).map(answer -> new ByteReader(answer).i64());
+    return control(shard, Calls.FIND_OFFSET, new Calls.FindOffset(shard, start));
   }
 
-  private Future<ByteBuffer> control(Shard shard, Op op, Bytes body) {
-    return leaders.request(
-        shard, Addresses::control, Frames.request(op, body), CONTROL_TIMEOUT_MILLIS, RETRY);
+  private <Q, A> Future<A> control(Shard shard, Call<Q, A> call, Q question) {
+    return leaders
+        .request(shard, Addresses::control, call.request(question), CONTROL_TIMEOUT_MILLIS, RETRY)
+        .map(call::answered);
   }
 
   @Override

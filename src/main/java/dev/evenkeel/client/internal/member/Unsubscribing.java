@@ -3,13 +3,14 @@ package dev.evenkeel.client.internal.member;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.GroupQuestions;
+import dev.evenkeel.bus.GroupQuestions.What;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.LeaderClient.Retry;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -63,17 +64,13 @@ final class Unsubscribing {
       ConsumerOptions options,
       String topic,
       BooleanSupplier cancelled) {
-    JsonObject forget =
-        new JsonObject()
-            .put("group", options.getGroup())
-            .put("topic", topic)
-            .put("leaver", options.getMember());
+    What what = new What(options.getGroup(), topic, options.getMember());
     long withinMillis = options.getLockTimeMillis() + RELEASED_MILLIS_MAX;
     return new LeaderClient(link, directory)
         .request(
             ClusterView.META,
             Addresses::groups,
-            new JsonObject().put("forget", forget).toBuffer(),
+            GroupQuestions.request(new GroupQuestions.Forget(what)),
             TIMEOUT_MILLIS,
             Retry.within(withinMillis, PAUSE_MILLIS, cancelled))
         .map(true);
