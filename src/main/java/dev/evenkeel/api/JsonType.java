@@ -9,10 +9,12 @@ import java.lang.reflect.Type;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 import java.util.stream.Stream;
@@ -103,9 +105,12 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
     if (type instanceof ParameterizedType generic) {
       Type[] of = generic.getActualTypeArguments();
       JsonType item = of(of[of.length - 1], min, max);
-      return item == null || of.length == 2 && of[0] != String.class
-          ? null
-          : of.length == 1 ? list(item) : map(item);
+      if (item == null || of.length == 2 && of[0] != String.class) {
+        return null;
+      }
+      return of.length == 2
+          ? map(item)
+          : generic.getRawType() == Set.class ? set(item) : list(item);
     }
     Class<?> plain = (Class<?>) type;
     if (plain == String.class) {
@@ -202,7 +207,7 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
         List.of(),
         value -> {
           JsonArray array = new JsonArray();
-          ((List<?>) value).forEach(item -> array.add(of.write.apply(item)));
+          ((Collection<?>) value).forEach(item -> array.add(of.write.apply(item)));
           return array;
         },
         (json, strict) -> {
@@ -216,6 +221,16 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
           }
           return items.contains(null) ? null : Collections.unmodifiableList(items);
         });
+  }
+
+  private static JsonType set(JsonType of) {
+    JsonType list = list(of);
+    return new JsonType(
+        list.right,
+        Set.of(),
+        list.write,
+        (json, strict) ->
+            list.reader.read(json, strict) instanceof List<?> items ? Set.copyOf(items) : null);
   }
 
   private static JsonType map(JsonType of) {

@@ -4,53 +4,17 @@ import dev.evenkeel.api.Inline;
 import dev.evenkeel.api.LeftOut;
 import dev.evenkeel.api.PlanGroup;
 import dev.evenkeel.api.RecordJson;
-import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.json.JsonObject;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Questions to a dispatcher at {@link Addresses#groups}, as JSON: one record each. The name of its
  * first component tells it from the others. The dispatcher of the node that leads meta answers, and
  * only {@link Reset} and {@link Forget} change something.
- *
- * @param <C> what an answer needs beside the question
  */
-public final class GroupQuestions<C> {
-  private record Row<Q extends Record, C>(RecordJson<Q> form, BiConsumer<Q, C> answer) {
-    void answer(JsonObject question, C context) {
-      answer.accept(form.read(question), context);
-    }
-  }
-
-  private final Map<String, Row<?, C>> rows = new LinkedHashMap<>();
-
-  /** Answers one kind of questions. */
-  public <Q extends Record> GroupQuestions<C> on(Class<Q> type, BiConsumer<Q, C> answer) {
-    RecordJson<Q> form = RecordJson.of(type);
-    rows.put(type.getRecordComponents()[0].getName(), new Row<>(form, answer));
-    return this;
-  }
-
-  /**
-   * Answers a question; one that is of no kind with fields in it is that of the last kind.
-   *
-   * @throws RefusedException INVALID for a question that is malformed
-   */
-  public void answer(JsonObject question, C context) {
-    Row<?, C> found = null;
-    for (Map.Entry<String, Row<?, C>> each : rows.entrySet()) {
-      found = each.getValue();
-      if (question.containsKey(each.getKey())) {
-        break;
-      }
-    }
-    found.answer(question, context);
-  }
+public final class GroupQuestions {
+  private GroupQuestions() {}
 
   /** The body of a request. */
   public static Buffer request(Record question) {

@@ -4,7 +4,6 @@ import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.DispatcherLoop;
 import dev.evenkeel.bus.Frames;
-import dev.evenkeel.bus.GroupQuestions;
 import dev.evenkeel.bus.GroupQuestions.Change;
 import dev.evenkeel.bus.GroupQuestions.Forget;
 import dev.evenkeel.bus.GroupQuestions.Live;
@@ -17,6 +16,7 @@ import dev.evenkeel.bus.GroupQuestions.What;
 import dev.evenkeel.bus.GroupQuestions.WhatIfForgotten;
 import dev.evenkeel.bus.GroupQuestions.WhoIs;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.JsonQuestions;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.NodesInSight;
@@ -49,6 +49,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -82,7 +83,7 @@ public final class DispatcherVerticle extends VerticleBase {
 
   private ClusterMember cluster;
   private LogNode log;
-  private final GroupQuestions<Message<Object>> questions = questions();
+  private final JsonQuestions<Message<Object>, Void> questions = questions();
   private DispatcherOptions options;
   private int watched;
   private Brokers brokers;
@@ -408,34 +409,44 @@ public final class DispatcherVerticle extends VerticleBase {
     }
   }
 
-  private GroupQuestions<Message<Object>> questions() {
-    return new GroupQuestions<Message<Object>>()
-        // Every node answers that, not only the one with the active dispatcher.
-        .on(
-            WhoIs.class,
-            (asked, message) -> message.reply(Bodies.answer(new MemberId(cluster.id()))))
-        .on(Rebalances.class, (asked, message) -> message.reply(rebalances(serving(), asked)))
-        .on(Reset.class, (asked, message) -> reset(serving(), asked, message))
-        .on(
-            Forget.class,
-            (asked, message) -> {
-              What what = asked.forget();
-              serving().forget(message, what.group(), what.topic(), what.leaver());
-            })
-        .on(Plan.class, (asked, message) -> plan(serving(), asked.plan(), message))
-        .on(
-            WhatIfForgotten.class,
-            (asked, message) -> {
-              What what = asked.whatIfForgotten();
-              whatIfForgotten(serving(), what.group(), what.topic(), message);
-            })
-        .on(
-            Live.class,
-            (asked, message) -> {
-              Activation serving = serving();
-              whenLooked(message, () -> serving.live(asked.live()));
-            })
-        .on(Look.class, (asked, message) -> look(serving(), asked.group(), message));
+  private JsonQuestions<Message<Object>, Void> questions() {
+    JsonQuestions<Message<Object>, Void> all = new JsonQuestions<>();
+    // Every node answers that, not only the one with the active dispatcher.
+    on(
+        all,
+        WhoIs.class,
+        (asked, message) -> message.reply(Bodies.answer(new MemberId(cluster.id()))));
+    on(all, Rebalances.class, (asked, message) -> message.reply(rebalances(serving(), asked)));
+    on(all, Reset.class, (asked, message) -> reset(serving(), asked, message));
+    on(all, Forget.class, (asked, message) -> forget(serving(), asked.forget(), message));
+    on(all, Plan.class, (asked, message) -> plan(serving(), asked.plan(), message));
+    on(
+        all,
+        WhatIfForgotten.class,
+        (asked, message) -> whatIfForgotten(serving(), asked.whatIfForgotten(), message));
+    on(all, Live.class, (asked, message) -> live(serving(), asked.live(), message));
+    on(all, Look.class, (asked, message) -> look(serving(), asked.group(), message));
+    return all;
+  }
+
+  private static <Q extends Record> void on(
+      JsonQuestions<Message<Object>, Void> all,
+      Class<Q> type,
+      BiConsumer<Q, Message<Object>> answer) {
+    all.on(
+        type,
+        (asked, message) -> {
+          answer.accept(asked, message);
+          return null;
+        });
+  }
+
+  private static void forget(Activation serving, What what, Message<Object> message) {
+    serving.forget(message, what.group(), what.topic(), what.leaver());
+  }
+
+  private void live(Activation serving, String tag, Message<Object> message) {
+    whenLooked(message, () -> serving.live(tag));
   }
 
   private static Buffer rebalances(Activation serving, Rebalances asked) {
@@ -486,8 +497,9 @@ public final class DispatcherVerticle extends VerticleBase {
                 }));
   }
 
-  private void whatIfForgotten(
-      Activation serving, String group, String topic, Message<Object> message) {
+  private void whatIfForgotten(Activation serving, What what, Message<Object> message) {
+    String group = what.group();
+    String topic = what.topic();
     whenLooked(
         message,
         () ->

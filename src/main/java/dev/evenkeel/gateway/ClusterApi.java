@@ -3,10 +3,13 @@ package dev.evenkeel.gateway;
 import dev.evenkeel.api.ClusterStatusView;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.MemberQuestions;
+import dev.evenkeel.bus.MemberQuestions.Placement;
 import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -76,14 +79,15 @@ final class ClusterApi {
   }
 
   /** Where the log groups are to be; null if nobody can tell now, as in a former version. */
-  private Future<JsonObject> placement() {
+  private Future<Placement> placement() {
     return calls
         .askMetaLeader(
             Addresses::membership,
-            new JsonObject().put("action", "placement"),
+            MemberQuestions.ask("placement", new MemberQuestions.Plain()),
             ClusterCalls.NODE_TIMEOUT_MILLIS,
             false)
         .map(JsonObject::new)
+        .map(RecordJson.of(Placement.class)::read)
         .otherwiseEmpty();
   }
 

@@ -12,11 +12,13 @@ import dev.evenkeel.api.ClusterStatusView.Node;
 import dev.evenkeel.api.ClusterStatusView.NodePlace;
 import dev.evenkeel.api.ClusterStatusView.Storage;
 import dev.evenkeel.api.ClusterStatusView.Unanswered;
-import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.api.NodeChangeView;
+import dev.evenkeel.api.NodeChangeView.Estimate;
 import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.MemberQuestions.PlacedNode;
+import dev.evenkeel.bus.MemberQuestions.Placement;
 import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.protocol.StateDigest;
-import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -63,9 +65,13 @@ final class ClusterStatus {
    * @param dispatcher the node whose dispatcher answers, or null
    * @param placement where the log groups are to be, as the leader of meta says; or null
    */
-  ClusterStatusView view(String dispatcher, JsonObject placement) {
-    Map<String, JsonObject> placed = by("node", placement, "nodes");
-    Map<String, JsonObject> places = by("group", placement, "groups");
+  ClusterStatusView view(String dispatcher, Placement placement) {
+    Map<String, NodePlace> placed = new TreeMap<>();
+    Map<String, LogPlace> places = new TreeMap<>();
+    if (placement != null) {
+      placement.nodes().forEach(each -> placed.put(each.change().node(), place(each)));
+      placement.groups().forEach(each -> places.put(each.group(), each.place()));
+    }
     Set<String> all = nodes(view);
     all.addAll(placed.keySet());
     return new ClusterStatusView(
@@ -73,7 +79,7 @@ final class ClusterStatus {
         view.node(),
         dispatcher,
         featureLevel(),
-        all.stream().map(node -> node(node, place(placed.get(node)))).toList(),
+        all.stream().map(node -> node(node, placed.get(node))).toList(),
         groupNames().stream().map(name -> log(name, places.get(name))).toList());
   }
 
@@ -104,25 +110,18 @@ final class ClusterStatus {
             .toList();
   }
 
-  private static NodePlace place(JsonObject known) {
-    return known == null
-        ? null
-        : RecordJson.of(NodePlace.class)
-            .read(
-                new JsonObject()
-                    .put("bytesLeft", 0)
-                    .mergeIn(known)
-                    .put("moving", known.getValue("groups")));
-  }
-
-  private static Map<String, JsonObject> by(String key, JsonObject placement, String list) {
-    Map<String, JsonObject> all = new TreeMap<>();
-    if (placement != null) {
-      for (Object each : placement.getJsonArray(list)) {
-        all.put(((JsonObject) each).getString(key), (JsonObject) each);
-      }
-    }
-    return all;
+  private static NodePlace place(PlacedNode known) {
+    NodeChangeView change = known.change();
+    Estimate estimate = change.estimate();
+    return new NodePlace(
+        change.membership().name(),
+        known.zone(),
+        (int) known.votes(),
+        known.bytes(),
+        change.groups(),
+        estimate == null ? 0 : estimate.bytesLeft(),
+        estimate == null ? null : estimate.secondsLeft(),
+        change.message());
   }
 
   /**
@@ -175,8 +174,7 @@ final class ClusterStatus {
     return Boolean.compare(a.leader() != null, b.leader() != null);
   }
 
-  private Log log(String name, JsonObject placed) {
-    LogPlace place = placed == null ? null : RecordJson.of(LogPlace.class).read(placed);
+  private Log log(String name, LogPlace place) {
     NodeLogs.Group group = best(reports(name));
     boolean led = group != null && group.leads();
     return new Log(

@@ -2,6 +2,7 @@ package dev.evenkeel.log;
 
 import dev.evenkeel.protocol.VoterId;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a node tells the other nodes about itself and the cluster that its data directory belongs
@@ -20,7 +21,7 @@ public record NodeInfo(
     String node,
     String incarnation,
     Stage stage,
-    String clusterId,
+    @Nullable String clusterId,
     List<String> voters,
     List<String> peers,
     int dataGroups) {

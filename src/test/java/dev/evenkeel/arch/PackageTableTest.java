@@ -59,7 +59,7 @@ class PackageTableTest {
           Map.entry("assign", Set.of("protocol")),
           Map.entry("log", Set.of("protocol")),
           Map.entry("storage", Set.of("protocol")),
-          Map.entry("broker", Set.of("settings", "protocol", "log", "storage", "bus")),
+          Map.entry("broker", Set.of("settings", "api", "protocol", "log", "storage", "bus")),
           Map.entry("cluster", Set.of("protocol", "dedup")),
           Map.entry(
               "dispatcher",

@@ -87,6 +87,8 @@ class BrokerArchTest {
             "dev.evenkeel.broker..",
             "dev.evenkeel.protocol..",
             "dev.evenkeel.settings..",
+            "dev.evenkeel.api..",
+            "org.jspecify..",
             "dev.evenkeel.log",
             "dev.evenkeel.storage",
             "dev.evenkeel.storage.segment",

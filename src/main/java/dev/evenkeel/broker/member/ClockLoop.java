@@ -1,8 +1,8 @@
 package dev.evenkeel.broker.member;
 
 import dev.evenkeel.broker.node.ClusterClock;
-import io.vertx.core.buffer.Buffer;
-import io.vertx.core.json.JsonObject;
+import dev.evenkeel.bus.MemberQuestions.ClockTime;
+import dev.evenkeel.bus.MemberQuestions.Plain;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -35,8 +35,8 @@ final class ClockLoop {
     this.others = others;
   }
 
-  static JsonObject answer(ClusterClock clock) {
-    return new JsonObject().put("clockMillis", clock.ownMillis());
+  static ClockTime answer(ClusterClock clock) {
+    return new ClockTime(clock.ownMillis());
   }
 
   void start() {
@@ -59,14 +59,14 @@ final class ClockLoop {
   private void ask(String node) {
     long asked = clock.steadyMillis();
     calls
-        .ask(node, new JsonObject().put("action", ACTION), ANSWER_MILLIS_MAX)
+        .ask(node, ACTION, new Plain(), ClockTime.class, ANSWER_MILLIS_MAX)
         .onSuccess(answer -> heard(node, answer, asked))
         .onFailure(
             silent -> LOG.debug("the clock of {} is not known: {}", node, silent.toString()));
   }
 
-  private synchronized void heard(String node, Buffer answer, long asked) {
-    clock.heard(node, answer.toJsonObject().getLong("clockMillis"), asked);
+  private synchronized void heard(String node, ClockTime answer, long asked) {
+    clock.heard(node, answer.clockMillis(), asked);
     long skew = clock.skewMillis().get(node);
     boolean differs = Math.abs(skew) > ClusterClock.APART_MILLIS_MAX;
     if (differs && apart.add(node)) {

@@ -4,12 +4,26 @@ import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.Refusal.OVERLOADED;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
+import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.api.ReplacementView;
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.serve.Answers;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.JsonQuestions;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.MemberQuestions.Accepted;
+import dev.evenkeel.bus.MemberQuestions.ChangeVoters;
+import dev.evenkeel.bus.MemberQuestions.Changed;
+import dev.evenkeel.bus.MemberQuestions.DropCopy;
+import dev.evenkeel.bus.MemberQuestions.Join;
+import dev.evenkeel.bus.MemberQuestions.OfGroup;
+import dev.evenkeel.bus.MemberQuestions.OfNode;
+import dev.evenkeel.bus.MemberQuestions.Place;
+import dev.evenkeel.bus.MemberQuestions.Plain;
+import dev.evenkeel.bus.MemberQuestions.Removed;
+import dev.evenkeel.bus.MemberQuestions.RequestJoin;
 import dev.evenkeel.bus.Readiness;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.ViewQuestion;
@@ -33,8 +47,6 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.MessageConsumer;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +55,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -63,6 +76,7 @@ public final class Membership implements PeerLink {
   private static final long REPLACE_ANSWER_MILLIS_MAX = 15_000;
 
   private final String node;
+  private final JsonQuestions<Void, Future<Buffer>> questions = questions();
   private final boolean dispatcher;
   private final CompletableFuture<Vertx> bus;
   private final Readiness readiness = new Readiness();
@@ -78,7 +92,7 @@ public final class Membership implements PeerLink {
   private volatile NodeFollower follower;
   private volatile String zone = "";
   private volatile String seeds = "";
-  private volatile Peer.Place place;
+  private volatile Place place;
 
   /** Guarded by this. */
   private Invitation invitation;
@@ -170,10 +184,10 @@ public final class Membership implements PeerLink {
     follower.start();
   }
 
-  private Peer.Place place(LogSettings.Peer peer) {
+  private Place place(LogSettings.Peer peer) {
     return peer == null
         ? null
-        : new Peer.Place(peer.host(), NodePorts.baseOfRaft(peer.raftPort()), zone);
+        : new Place(peer.host(), NodePorts.baseOfRaft(peer.raftPort()), zone);
   }
 
   /** Calls {@code handler}, on any thread, with the nodes of the cluster whenever they change. */
@@ -235,13 +249,8 @@ public final class Membership implements PeerLink {
   @Override
   public CompletableFuture<Void> askToJoin(NodeInfo asking, LogSettings.Peer own) {
     place = place(own);
-    JsonObject question =
-        place
-            .into(new JsonObject())
-            .put("action", "request-join")
-            .put("node", asking.node())
-            .put("incarnation", asking.incarnation())
-            .put("level", FeatureLevel.reads());
+    RequestJoin question =
+        new RequestJoin(place, asking.node(), asking.incarnation(), FeatureLevel.reads());
     return bus.thenCompose(
         vertx ->
             ViewQuestion.ask(new VertxLink(vertx, node), null)
@@ -258,7 +267,12 @@ public final class Membership implements PeerLink {
                             ? Future.failedFuture(
                                 UNAVAILABLE.error("nobody leads the meta log of the cluster now"))
                             : new PeerCalls(vertx)
-                                .ask(view.metaLeader(), question, ANSWER_MILLIS_MAX))
+                                .ask(
+                                    view.metaLeader(),
+                                    "request-join",
+                                    question,
+                                    Accepted.class,
+                                    ANSWER_MILLIS_MAX))
                 .<Void>mapEmpty()
                 .toCompletionStage());
   }
@@ -314,60 +328,85 @@ public final class Membership implements PeerLink {
   }
 
   private Future<Buffer> answer(Buffer request) {
-    JsonObject question = request.toJsonObject();
-    return switch (question.getString("action", "")) {
-      case "card" -> Future.succeededFuture(framed(own().toBuffer()));
-      case ClockLoop.ACTION ->
-          Future.succeededFuture(framed(ClockLoop.answer(opened().clock()).toBuffer()));
-      case "join" -> join(question);
-      case "removeVoters" -> {
-        LogGroup group = group(question);
-        requireVoters(group, question.getJsonArray("seen"));
-        yield change(
-            group.removeVoters(question.getString("node"), question.getString("voter")),
-            () -> group.status().commitIndex());
-      }
-      case "addVoter" -> {
-        placement().requireStays(question.getString("voter"));
-        yield change(group(question).addVoter(question.getString("voter")));
-      }
-      case "addListener" -> {
-        placement().requireStays(question.getString("voter"));
-        yield change(group(question).addListener(question.getString("voter")));
-      }
-      case "replace" -> replace(question.getString("node", ""));
-      case SnapshotCalls.FILES -> SnapshotCalls.files(snapshots(), question);
-      case SnapshotCalls.READ -> SnapshotCalls.read(snapshots(), question);
-      case "replacement" -> Future.succeededFuture(framed(replacement().toBuffer()));
-      case "request-join" -> placement().requestJoin(question).map(Membership::framed);
-      case "known" -> Future.succeededFuture(framed(placement().known(question)));
-      case "drain", "undrain", "remove", "admit" ->
-          placement().change(question.getString("action"), node(question)).map(Membership::framed);
-      case "membership" -> Future.succeededFuture(framed(placement().asked(node(question))));
-      case "placement" -> Future.succeededFuture(framed(placement().placement()));
-      case "removed" -> removed(question);
-      case "dropCopy" -> change(log().dropCopy(group(question), above(question)));
-      default -> throw INVALID.error("unknown action: " + question);
-    };
+    return questions.answer(request.toJsonObject(), null);
+  }
+
+  private JsonQuestions<Void, Future<Buffer>> questions() {
+    JsonQuestions<Void, Future<Buffer>> all = new JsonQuestions<>();
+    now(all, "card", Plain.class, asked -> own());
+    now(all, ClockLoop.ACTION, Plain.class, asked -> ClockLoop.answer(opened().clock()));
+    now(all, "join", Join.class, this::join);
+    on(all, "removeVoters", ChangeVoters.class, this::removeVoters);
+    on(all, "addVoter", ChangeVoters.class, this::addVoter);
+    on(all, "addListener", ChangeVoters.class, this::addListener);
+    on(all, "replace", OfNode.class, asked -> replace(asked.node()));
+    all.on(
+        SnapshotCalls.FILES, OfGroup.class, (asked, no) -> SnapshotCalls.files(snapshots(), asked));
+    all.on(
+        SnapshotCalls.READ,
+        SnapshotSource.Chunk.class,
+        (asked, no) -> SnapshotCalls.read(snapshots(), asked));
+    now(all, "replacement", Plain.class, asked -> replacement());
+    on(all, "request-join", RequestJoin.class, asked -> placement().requestJoin(asked));
+    now(all, "known", OfNode.class, asked -> placement().known(asked.node()));
+    for (String action : List.of("drain", "undrain", "remove", "admit")) {
+      on(all, action, OfNode.class, asked -> placement().change(action, checked(asked)));
+    }
+    now(all, "membership", OfNode.class, asked -> placement().asked(checked(asked)));
+    now(all, "placement", Plain.class, asked -> placement().placement());
+    now(all, "removed", Removed.class, this::removed);
+    on(all, "dropCopy", DropCopy.class, this::dropCopy);
+    return all;
+  }
+
+  private static <Q extends Record> void on(
+      JsonQuestions<Void, Future<Buffer>> all,
+      String action,
+      Class<Q> type,
+      Function<Q, Future<? extends Record>> answer) {
+    all.on(action, type, (asked, no) -> answer.apply(asked).map(Membership::framed));
+  }
+
+  private static <Q extends Record> void now(
+      JsonQuestions<Void, Future<Buffer>> all,
+      String action,
+      Class<Q> type,
+      Function<Q, Record> answer) {
+    on(all, action, type, asked -> Future.succeededFuture(answer.apply(asked)));
+  }
+
+  private Future<Changed> removeVoters(ChangeVoters asked) {
+    LogGroup group = group(asked.group());
+    requireVoters(group, asked.seen());
+    return change(
+        group.removeVoters(asked.node(), asked.voter()), () -> group.status().commitIndex());
+  }
+
+  private Future<Changed> addVoter(ChangeVoters asked) {
+    placement().requireStays(asked.voter());
+    return change(group(asked.group()).addVoter(asked.voter()));
+  }
+
+  private Future<Changed> addListener(ChangeVoters asked) {
+    placement().requireStays(asked.voter());
+    return change(group(asked.group()).addListener(asked.voter()));
+  }
+
+  private Future<Changed> dropCopy(DropCopy asked) {
+    long above = asked.above() == null ? -1 : asked.above();
+    return change(log().dropCopy(group(asked.group()), above));
   }
 
   /** What was decided for other voters than those that there are now must not be done. */
-  private static void requireVoters(LogGroup group, JsonArray seen) {
+  private static void requireVoters(LogGroup group, List<String> seen) {
     if (seen == null) {
       return;
     }
-    Set<String> expected = seen.stream().map(String.class::cast).collect(Collectors.toSet());
-    if (!expected.equals(Set.copyOf(group.voters()))) {
+    if (!Set.copyOf(seen).equals(Set.copyOf(group.voters()))) {
       throw UNAVAILABLE.error(
           "log group %s has the voters %s, and the request is for %s",
           group.name(), group.voters(), seen);
     }
-  }
-
-  /** A leader of an earlier version does not say it. */
-  private static long above(JsonObject question) {
-    Long above = question.getLong("above");
-    return above == null ? -1 : above;
   }
 
   private SnapshotSource snapshots() {
@@ -386,24 +425,20 @@ public final class Membership implements PeerLink {
     return known;
   }
 
-  private static String node(JsonObject question) {
-    return Names.check("node", question.getString("node"));
+  private static String checked(OfNode asked) {
+    return Names.check("node", asked.node());
   }
 
-  private Future<Buffer> removed(JsonObject question) {
-    if (!log().clusterId().equals(question.getString("clusterId"))) {
+  private Accepted removed(Removed asked) {
+    if (!log().clusterId().equals(asked.clusterId())) {
       throw INVALID.error("node " + node + " belongs to another cluster");
     }
     follower.removed();
-    return Future.succeededFuture(framed(new JsonObject().put("accepted", true)));
+    return new Accepted(true);
   }
 
-  private static Buffer framed(JsonObject json) {
-    return framed(json.toBuffer());
-  }
-
-  private static Buffer framed(Buffer json) {
-    return Frames.answer(json.getBytes());
+  private static Buffer framed(Record answer) {
+    return Frames.answer(RecordJson.json(answer).toBuffer().getBytes());
   }
 
   private Peer own() {
@@ -469,33 +504,19 @@ public final class Membership implements PeerLink {
     return copying;
   }
 
-  private synchronized Future<Buffer> join(JsonObject question) {
+  private synchronized Accepted join(Join asked) {
     NodeInfo known = own().info();
-    if (known.stage() != Stage.WAITING
-        || !known.incarnation().equals(question.getString("incarnation"))) {
+    if (known.stage() != Stage.WAITING || !known.incarnation().equals(asked.incarnation())) {
       throw UNAVAILABLE.error("node " + node + " does not wait to be taken in any more");
     }
-    invitation =
-        new Invitation(
-            question.getString("clusterId"),
-            question.getInteger("dataGroups"),
-            known.incarnation(),
-            places(question.getJsonArray("nodes", new JsonArray())));
+    List<LogSettings.Peer> places =
+        asked.nodes().stream()
+            .map(
+                each -> new LogSettings.Peer(each.node(), each.host(), NodePorts.raft(each.port())))
+            .toList();
+    invitation = new Invitation(asked.clusterId(), asked.dataGroups(), known.incarnation(), places);
     notifyAll();
-    return Future.succeededFuture(framed(new JsonObject().put("accepted", true).toBuffer()));
-  }
-
-  private static List<LogSettings.Peer> places(JsonArray nodes) {
-    List<LogSettings.Peer> places = new ArrayList<>();
-    for (int i = 0; i < nodes.size(); i++) {
-      JsonObject each = nodes.getJsonObject(i);
-      places.add(
-          new LogSettings.Peer(
-              each.getString("node"),
-              each.getString("host"),
-              NodePorts.raft(each.getInteger("port"))));
-    }
-    return places;
+    return new Accepted(true);
   }
 
   private LogNode log() {
@@ -510,8 +531,7 @@ public final class Membership implements PeerLink {
     return opened;
   }
 
-  private LogGroup group(JsonObject question) {
-    String name = question.getString("group");
+  private LogGroup group(String name) {
     return log().all().stream()
         .filter(group -> group.name().equals(name))
         .findFirst()
@@ -519,14 +539,14 @@ public final class Membership implements PeerLink {
   }
 
   /** Answers in time even if the change is still running: then the asker asks again. */
-  private Future<Buffer> change(CompletableFuture<Void> change) {
+  private Future<Changed> change(CompletableFuture<Void> change) {
     return change(change, () -> null);
   }
 
   /**
    * @param commit gives the index up to which entries are committed after the change; null: unknown
    */
-  private Future<Buffer> change(CompletableFuture<Void> change, Supplier<Long> commit) {
+  private Future<Changed> change(CompletableFuture<Void> change, Supplier<Long> commit) {
     Promise<Boolean> answer = Promise.promise();
     long timer = bus.join().setTimer(ANSWER_MILLIS_MAX, fired -> answer.tryComplete(false));
     Future.<Void>fromCompletionStage(change, context)
@@ -544,17 +564,16 @@ public final class Membership implements PeerLink {
     return answer
         .future()
         .onComplete(any -> bus.join().cancelTimer(timer))
-        .map(
-            finished ->
-                framed(
-                    new JsonObject().put("done", finished).put("commit", commit.get()).toBuffer()));
+        .map(finished -> new Changed(finished, commit.get()));
   }
 
-  private JsonObject replacement() {
-    return replacement == null ? new JsonObject().put("state", "NONE") : replacement.toJson();
+  private ReplacementView replacement() {
+    return replacement == null
+        ? new ReplacementView(null, ReplacementView.State.NONE, null)
+        : replacement.view();
   }
 
-  private Future<Buffer> replace(String lost) {
+  private Future<ReplacementView> replace(String lost) {
     LogNode log = log();
     if (!log.meta().leadership().ready()) {
       String leader = log.meta().leadership().leader();
@@ -590,6 +609,6 @@ public final class Membership implements PeerLink {
               Future<?> late = bus.join().timer(REPLACE_ANSWER_MILLIS_MAX, TimeUnit.MILLISECONDS);
               return Future.any(replacement.run(), late);
             })
-        .map(ended -> framed(replacement().toBuffer()));
+        .map(ended -> replacement());
   }
 }

@@ -1,13 +1,14 @@
 package dev.evenkeel.broker.member;
 
 import dev.evenkeel.broker.node.BrokerNode;
+import dev.evenkeel.bus.MemberQuestions.Known;
+import dev.evenkeel.bus.MemberQuestions.OfNode;
 import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.ClusterNode.State;
 import dev.evenkeel.protocol.NodePorts;
-import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -140,13 +141,12 @@ final class NodeFollower {
       return;
     }
     asking = true;
-    JsonObject question = new JsonObject().put("action", "known").put("node", log.nodeId());
     for (String other : log.others()) {
       calls
-          .ask(other, question, ANSWER_MILLIS_MAX)
+          .ask(other, "known", new OfNode(log.nodeId()), Known.class, ANSWER_MILLIS_MAX)
           .onSuccess(
               answer -> {
-                if (!answer.toJsonObject().getBoolean("known")) {
+                if (!answer.known()) {
                   removed();
                 }
               })

@@ -1,13 +1,15 @@
 package dev.evenkeel.broker.member;
 
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.MemberQuestions;
+import dev.evenkeel.bus.MemberQuestions.Plain;
 import dev.evenkeel.bus.VertxLink;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
-import java.nio.ByteBuffer;
 import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,13 +19,16 @@ record PeerCalls(Vertx vertx) {
   private static final long PEER_MILLIS_MAX = 1_000;
 
   /** Fails with {@code RefusedException}. */
-  Future<Buffer> ask(String node, JsonObject question, long millisMax) {
-    return VertxLink.send(vertx, Addresses.membership(node), question.toBuffer(), millisMax)
-        .map(answer -> copy(Frames.answerBody(answer)));
+  <A extends Record> Future<A> ask(
+      String node, String action, Record question, Class<A> answer, long millisMax) {
+    Buffer body = MemberQuestions.ask(action, question).toBuffer();
+    return VertxLink.send(vertx, Addresses.membership(node), body, millisMax)
+        .map(frame -> new JsonObject(Frames.copy(Frames.answerBody(frame))))
+        .map(RecordJson.of(answer)::read);
   }
 
   Future<Peer> peer(String node) {
-    return ask(node, new JsonObject().put("action", "card"), PEER_MILLIS_MAX).map(Peer::of);
+    return ask(node, "card", new Plain(), Peer.class, PEER_MILLIS_MAX);
   }
 
   /** The answers of the nodes that answer. */
@@ -36,11 +41,5 @@ record PeerCalls(Vertx vertx) {
                         peer(node).onSuccess(peer -> peers.put(node, peer)).otherwise((Peer) null))
                 .toList())
         .map(done -> peers);
-  }
-
-  private static Buffer copy(ByteBuffer body) {
-    byte[] bytes = new byte[body.remaining()];
-    body.get(bytes);
-    return Buffer.buffer(bytes);
   }
 }

@@ -4,8 +4,22 @@ import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.Refusal.OVERLOADED;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
+import dev.evenkeel.api.ClusterStatusView.LogPlace;
+import dev.evenkeel.api.NodeChangeView;
 import dev.evenkeel.broker.member.PlacementSteps.Step;
 import dev.evenkeel.broker.node.BrokerNode;
+import dev.evenkeel.bus.MemberQuestions.Accepted;
+import dev.evenkeel.bus.MemberQuestions.ChangeVoters;
+import dev.evenkeel.bus.MemberQuestions.Changed;
+import dev.evenkeel.bus.MemberQuestions.DropCopy;
+import dev.evenkeel.bus.MemberQuestions.Join;
+import dev.evenkeel.bus.MemberQuestions.Known;
+import dev.evenkeel.bus.MemberQuestions.PlaceOfNode;
+import dev.evenkeel.bus.MemberQuestions.PlacedGroup;
+import dev.evenkeel.bus.MemberQuestions.PlacedNode;
+import dev.evenkeel.bus.MemberQuestions.Placement;
+import dev.evenkeel.bus.MemberQuestions.Removed;
+import dev.evenkeel.bus.MemberQuestions.RequestJoin;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
@@ -23,12 +37,10 @@ import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
-import io.vertx.core.buffer.Buffer;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -125,23 +137,19 @@ final class PlacementLoop {
     }
   }
 
-  /**
-   * An empty node asks to be taken in.
-   *
-   * @param question its place, id, incarnation and feature level
-   */
-  Future<JsonObject> requestJoin(JsonObject question) {
+  /** An empty node asks to be taken in. */
+  Future<Accepted> requestJoin(RequestJoin asked) {
     requireLeader();
-    String id = question.getString("node");
-    Peer.Place place = Peer.Place.of(question);
+    String id = asked.node();
     int level = node.meta().tables().featureLevel();
-    if (question.getInteger("level", FeatureLevel.FIRST) < level) {
+    int reads = asked.level() == null ? FeatureLevel.FIRST : asked.level();
+    if (reads < level) {
       throw INVALID.error(
           "the cluster is at feature level %s, and node %s reads up to %s: start it with the"
               + " version of the other nodes",
-          level, id, question.getInteger("level", FeatureLevel.FIRST));
+          level, id, reads);
     }
-    String voter = VoterId.of(id, question.getString("incarnation", ""));
+    String voter = VoterId.of(id, asked.incarnation());
     for (LogGroup group : log.all()) {
       for (String other :
           Stream.concat(group.voters().stream(), group.listeners().stream()).toList()) {
@@ -157,11 +165,11 @@ final class PlacementLoop {
     if (before != null && before.state() != State.ADMITTED && before.state() != State.MEMBER) {
       throw UNAVAILABLE.error("node '%s' is leaving the cluster: wait for its end", id);
     }
-    ClusterNode joined = place.member(id);
+    ClusterNode joined = Peer.member(id, asked.place());
     return recorded()
         .compose(done -> put(id, known -> joining(known, joined)))
-        .onSuccess(done -> LOG.info("node {} joins the cluster from {}", id, place))
-        .map(done -> new JsonObject().put("accepted", true));
+        .onSuccess(done -> LOG.info("node {} joins the cluster from {}", id, asked.place()))
+        .map(done -> new Accepted(true));
   }
 
   private static ClusterNode joining(ClusterNode known, ClusterNode joined) {
@@ -171,17 +179,16 @@ final class PlacementLoop {
   }
 
   /** Whether a directory belongs to a node of the cluster; a removed one does not. */
-  JsonObject known(JsonObject question) {
+  Known known(String id) {
     requireLeader();
-    String id = question.getString("node");
     boolean known =
         nodes().isEmpty()
             || node.meta().tables().node(id) != null && node.meta().tables().node(id).joined();
-    return new JsonObject().put("known", known);
+    return new Known(known);
   }
 
   /** Begins to drain or remove a node, ends its draining, or lets a node join. */
-  Future<JsonObject> change(String action, String id) {
+  Future<NodeChangeView> change(String action, String id) {
     requireLeader();
     if (replacing.getAsBoolean()) {
       throw OVERLOADED.error("a node is being replaced: wait for its end");
@@ -275,7 +282,7 @@ final class PlacementLoop {
                     peer.nodeId().equals(log.nodeId()) ? own.get() : answers.get(peer.nodeId());
                 formed.add(
                     card != null && card.place() != null
-                        ? card.place().member(peer.nodeId())
+                        ? Peer.member(peer.nodeId(), card.place())
                         : new ClusterNode(
                             peer.nodeId(),
                             peer.host(),
@@ -448,7 +455,11 @@ final class PlacementLoop {
           put.node().id(), before -> before == null ? null : put.node().with(before.state()));
     } else if (step instanceof Step.Invite invite) {
       return calls.ask(
-          invite.node(), invitation(log, invite.incarnation(), nodes()), STEP_MILLIS_MAX);
+          invite.node(),
+          "join",
+          invitation(log, invite.incarnation(), nodes()),
+          Accepted.class,
+          STEP_MILLIS_MAX);
     } else if (step instanceof Step.Place place) {
       return submit(new MetaCommand.PlaceGroup(place.group(), place.nodes()));
     } else if (step instanceof Step.AddVoter add) {
@@ -469,27 +480,26 @@ final class PlacementLoop {
       return voters(drop.group(), "removeVoters", null, drop.node(), drop.seen())
           .compose(
               answer ->
-                  answer.toJsonObject().getBoolean("done")
+                  answer.done()
                       ? calls.ask(
                           drop.node(),
-                          new JsonObject()
-                              .put("action", "dropCopy")
-                              .put("group", drop.group())
-                              .put("above", answer.toJsonObject().getLong("commit")),
+                          "dropCopy",
+                          new DropCopy(drop.group(), answer.commit()),
+                          Changed.class,
                           STEP_MILLIS_MAX)
                       : Future.failedFuture(UNAVAILABLE.error("a change is under way")));
     }
     Step.Forget forget = (Step.Forget) step;
     String id = forget.node();
     // The leaders confirm that the node has no vote, and that none is on its way to it.
-    List<Future<Buffer>> confirmed = new ArrayList<>();
+    List<Future<Changed>> confirmed = new ArrayList<>();
     forget
         .seen()
         .forEach((group, seen) -> confirmed.add(voters(group, "removeVoters", null, id, seen)));
     return Future.all(confirmed)
         .compose(
             all ->
-                all.<Buffer>list().stream().allMatch(each -> each.toJsonObject().getBoolean("done"))
+                all.<Changed>list().stream().allMatch(Changed::done)
                     ? submit(new MetaCommand.RemoveNode(id))
                     : Future.failedFuture(UNAVAILABLE.error("a change of voters is under way")))
         .onSuccess(done -> LOG.info("node {} is not in the cluster any more", id))
@@ -499,17 +509,14 @@ final class PlacementLoop {
   /** One that does not answer asks later by itself. */
   private Future<?> tellRemoved(String id) {
     return calls
-        .ask(
-            id,
-            new JsonObject().put("action", "removed").put("clusterId", log.clusterId()),
-            STEP_MILLIS_MAX)
+        .ask(id, "removed", new Removed(log.clusterId()), Accepted.class, STEP_MILLIS_MAX)
         .otherwiseEmpty();
   }
 
   /**
    * @param seen the voters that there must be; null: any
    */
-  private Future<Buffer> voters(
+  private Future<Changed> voters(
       String group, String action, String voter, String id, Set<String> seen) {
     String leader = leader(group);
     if (leader == null) {
@@ -517,12 +524,9 @@ final class PlacementLoop {
     }
     return calls.ask(
         leader,
-        new JsonObject()
-            .put("action", action)
-            .put("group", group)
-            .put("node", id)
-            .put("voter", voter)
-            .put("seen", seen == null ? null : new JsonArray(List.copyOf(seen))),
+        action,
+        new ChangeVoters(group, id, voter, seen == null ? null : List.copyOf(seen)),
+        Changed.class,
         STEP_MILLIS_MAX);
   }
 
@@ -535,37 +539,28 @@ final class PlacementLoop {
   }
 
   /** The question that takes an empty node in. */
-  static JsonObject invitation(LogNode log, String incarnation, Collection<ClusterNode> nodes) {
-    JsonArray places = new JsonArray();
-    nodes.stream()
-        .filter(ClusterNode::joined)
-        .forEach(
-            each ->
-                places.add(
-                    new JsonObject()
-                        .put("node", each.id())
-                        .put("host", each.host())
-                        .put("port", each.port())));
-    return new JsonObject()
-        .put("action", "join")
-        .put("clusterId", log.clusterId())
-        .put("dataGroups", log.formedGroups())
-        .put("incarnation", incarnation)
-        .put("nodes", places);
+  static Join invitation(LogNode log, String incarnation, Collection<ClusterNode> nodes) {
+    List<PlaceOfNode> places =
+        nodes.stream()
+            .filter(ClusterNode::joined)
+            .map(each -> new PlaceOfNode(each.id(), each.host(), each.port()))
+            .toList();
+    return new Join(log.clusterId(), log.formedGroups(), incarnation, places);
   }
 
   /** How far a node is on its way into the cluster, or out of it. */
-  JsonObject status(String id) {
+  NodeChangeView status(String id) {
     ClusterNode known = node.meta().tables().node(id);
-    JsonObject json = new JsonObject().put("node", id);
     if (known == null || known.state() == State.ADMITTED) {
       boolean formed = known == null && nodes().isEmpty() && log.nodes().contains(id);
-      return json.put("state", "DONE")
-          .put("membership", formed ? "MEMBER" : known == null ? "NONE" : "ADMITTED")
-          .put("groups", new JsonObject());
+      NodeChangeView.Membership membership =
+          formed
+              ? NodeChangeView.Membership.MEMBER
+              : known == null ? NodeChangeView.Membership.NONE : NodeChangeView.Membership.ADMITTED;
+      return new NodeChangeView(id, NodeChangeView.State.DONE, membership, Map.of(), null, null);
     }
     boolean gives = known.state() == State.DRAINING || known.state() == State.LEAVING;
-    JsonObject left = new JsonObject();
+    Map<String, String> left = new LinkedHashMap<>();
     long bytes = 0;
     for (PlacementSteps.Group group : groups()) {
       boolean votes = group.nodes().contains(id);
@@ -585,13 +580,13 @@ final class PlacementLoop {
     if (done) {
       paces.remove(id);
     }
-    json.put("state", done ? "DONE" : "RUNNING")
-        .put("membership", known.state().name())
-        .put("groups", left)
-        .put("bytesLeft", bytes)
-        .put("secondsLeft", done ? null : secondsLeft(id, bytes));
-    String wait = waits.get(id);
-    return wait == null ? json : json.put("message", wait);
+    return new NodeChangeView(
+        id,
+        done ? NodeChangeView.State.DONE : NodeChangeView.State.RUNNING,
+        NodeChangeView.Membership.valueOf(known.state().name()),
+        left,
+        new NodeChangeView.Estimate(bytes, done ? null : secondsLeft(id, bytes)),
+        waits.get(id));
   }
 
   /** Null as long as nothing can be said. */
@@ -618,44 +613,37 @@ final class PlacementLoop {
   }
 
   /** The same for whoever asks. */
-  JsonObject asked(String id) {
+  NodeChangeView asked(String id) {
     requireLeader();
     return status(id);
   }
 
   /** Where the log groups are to be, and which nodes there are; for people. */
-  JsonObject placement() {
+  Placement placement() {
     requireLeader();
-    JsonArray all = new JsonArray();
     Set<String> ids = new TreeSet<>(log.nodes());
     nodes().forEach(each -> ids.add(each.id()));
-    ids.forEach(id -> all.add(nodeStatus(id)));
-    JsonArray places = new JsonArray();
+    List<PlacedGroup> places = new ArrayList<>();
     for (PlacementSteps.Group group : groups()) {
-      List<String> target = node.meta().tables().placement().get(group.name());
-      places.add(
-          new JsonObject()
-              .put("group", group.name())
-              .put("voters", new JsonArray(List.copyOf(group.nodes())))
-              .put(
-                  "listeners",
-                  new JsonArray(group.listeners().stream().map(VoterId::node).sorted().toList()))
-              .put("target", target == null ? null : new JsonArray(target))
-              .put("waits", waits.get(group.name())));
+      LogPlace place =
+          new LogPlace(
+              List.copyOf(group.nodes()),
+              group.listeners().stream().map(VoterId::node).sorted().toList(),
+              node.meta().tables().placement().get(group.name()),
+              waits.get(group.name()));
+      places.add(new PlacedGroup(group.name(), place));
     }
-    return new JsonObject().put("nodes", all).put("groups", places);
+    return new Placement(ids.stream().map(this::placed).toList(), places);
   }
 
-  private JsonObject nodeStatus(String id) {
+  private PlacedNode placed(String id) {
     ClusterNode known = node.meta().tables().node(id);
-    long bytes =
-        groups().stream()
-            .filter(group -> group.nodes().contains(id))
-            .mapToLong(PlacementSteps.Group::bytes)
-            .sum();
-    return status(id)
-        .put("zone", known == null ? null : known.zone())
-        .put("votes", groups().stream().filter(group -> group.nodes().contains(id)).count())
-        .put("bytes", bytes);
+    List<PlacementSteps.Group> voting =
+        groups().stream().filter(group -> group.nodes().contains(id)).toList();
+    return new PlacedNode(
+        status(id),
+        known == null ? null : known.zone(),
+        voting.size(),
+        voting.stream().mapToLong(PlacementSteps.Group::bytes).sum());
   }
 }

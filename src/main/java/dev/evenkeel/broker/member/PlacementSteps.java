@@ -237,7 +237,7 @@ final class PlacementSteps {
   private void lookAtNode(ClusterNode node) {
     Peer card = cards.get(node.id());
     if (card != null && card.place() != null) {
-      ClusterNode now = card.place().member(node.id()).with(node.state());
+      ClusterNode now = Peer.member(node.id(), card.place()).with(node.state());
       if (!now.equals(node)) {
         steps.add(new Step.Put(now));
       }

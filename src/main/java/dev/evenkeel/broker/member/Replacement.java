@@ -3,13 +3,17 @@ package dev.evenkeel.broker.member;
 import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
+import dev.evenkeel.api.ReplacementView;
+import dev.evenkeel.bus.MemberQuestions.Accepted;
+import dev.evenkeel.bus.MemberQuestions.ChangeVoters;
+import dev.evenkeel.bus.MemberQuestions.Changed;
+import dev.evenkeel.bus.MemberQuestions.Join;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.NodeInfo.Stage;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.VoterId;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -50,8 +54,9 @@ final class Replacement {
   private final Collection<ClusterNode> nodes;
   private final Map<String, List<String>> placement;
   private final Peer taken;
-  private final Map<String, String> progress = Collections.synchronizedMap(new LinkedHashMap<>());
-  private volatile String state = "RUNNING";
+  private final Map<String, ReplacementView.Step> progress =
+      Collections.synchronizedMap(new LinkedHashMap<>());
+  private volatile ReplacementView.State state = ReplacementView.State.RUNNING;
   private volatile String error;
 
   /**
@@ -70,7 +75,7 @@ final class Replacement {
     this.placement = placement;
     this.log = log;
     this.taken = taken;
-    log.all().forEach(group -> progress.put(group.name(), "WAITING"));
+    log.all().forEach(group -> progress.put(group.name(), ReplacementView.Step.WAITING));
   }
 
   /**
@@ -124,35 +129,33 @@ final class Replacement {
   }
 
   boolean running() {
-    return state.equals("RUNNING");
+    return state == ReplacementView.State.RUNNING;
   }
 
-  JsonObject toJson() {
-    JsonObject groups = new JsonObject();
+  ReplacementView view() {
+    Map<String, ReplacementView.Step> groups;
     synchronized (progress) {
-      progress.forEach(groups::put);
+      groups = new LinkedHashMap<>(progress);
     }
-    return new JsonObject()
-        .put("node", node())
-        .put("state", state)
-        .put("groups", groups)
-        .put("message", error);
+    return new ReplacementView(node(), state, new ReplacementView.Progress(groups, error));
   }
 
-  /** Never fails: how it ended is in {@link #toJson()}. */
+  /** Never fails: how it ended is in {@link #view()}. */
   Future<Void> run() {
     String voter = taken.info().voter();
     LOG.info("replacing node {} by {}", node(), voter);
     List<Supplier<Future<Void>>> steps = new ArrayList<>();
     for (LogGroup group : log.all()) {
-      steps.add(() -> change(group, "removeVoters", "REMOVED", STUCK_MILLIS_MAX));
+      steps.add(
+          () -> change(group, "removeVoters", ReplacementView.Step.REMOVED, STUCK_MILLIS_MAX));
     }
     steps.add(this::join);
     for (LogGroup group : log.all()) {
       if (isToVote(placement, group, node())) {
-        steps.add(() -> change(group, "addVoter", "ADDED", CATCH_UP_MILLIS_MAX));
+        steps.add(() -> change(group, "addVoter", ReplacementView.Step.ADDED, CATCH_UP_MILLIS_MAX));
       } else if (group.name().equals(LogNode.META)) {
-        steps.add(() -> change(group, "addListener", "ADDED", CATCH_UP_MILLIS_MAX));
+        steps.add(
+            () -> change(group, "addListener", ReplacementView.Step.ADDED, CATCH_UP_MILLIS_MAX));
       }
     }
     Future<Void> all = Future.succeededFuture();
@@ -161,27 +164,23 @@ final class Replacement {
     }
     return all.onSuccess(
             done -> {
-              state = "DONE";
+              state = ReplacementView.State.DONE;
               LOG.info("node {} has been replaced by {}", node(), voter);
             })
         .recover(
             failure -> {
               error = failure.getMessage() + "; run the command again";
-              state = "FAILED";
+              state = ReplacementView.State.FAILED;
               LOG.warn("replacing node {} failed: {}", node(), failure.getMessage());
               return Future.succeededFuture();
             });
   }
 
-  private Future<Void> change(LogGroup group, String action, String outcome, long millisMax) {
-    JsonObject question =
-        new JsonObject()
-            .put("action", action)
-            .put("group", group.name())
-            .put("node", node())
-            .put("voter", taken.info().voter());
+  private Future<Void> change(
+      LogGroup group, String action, ReplacementView.Step outcome, long millisMax) {
+    ChangeVoters question = new ChangeVoters(group.name(), node(), taken.info().voter(), null);
     return poll(
-            () -> asked(group, question),
+            () -> asked(group, action, question),
             millisMax,
             "the voters of the log group "
                 + group.name()
@@ -191,16 +190,14 @@ final class Replacement {
   }
 
   /** Whether the leader of the group has made the change. */
-  private Future<Boolean> asked(LogGroup group, JsonObject question) {
+  private Future<Boolean> asked(LogGroup group, String action, ChangeVoters question) {
     if (!log.nodeId().equals(log.meta().leadership().leader())) {
       throw UNAVAILABLE.error("this node, " + log.nodeId() + ", no longer leads the meta log");
     }
     String leader = group.leadership().leader();
     return leader == null
         ? failed("nobody leads it")
-        : calls
-            .ask(leader, question, STEP_MILLIS_MAX)
-            .map(answer -> answer.toJsonObject().getBoolean("done"));
+        : calls.ask(leader, action, question, Changed.class, STEP_MILLIS_MAX).map(Changed::done);
   }
 
   /**
@@ -246,9 +243,9 @@ final class Replacement {
     if (taken.info().stage() != Stage.WAITING) {
       return Future.succeededFuture();
     }
-    JsonObject invitation = PlacementLoop.invitation(log, taken.info().incarnation(), nodes);
+    Join invitation = PlacementLoop.invitation(log, taken.info().incarnation(), nodes);
     return calls
-        .ask(node(), invitation, STEP_MILLIS_MAX)
+        .ask(node(), "join", invitation, Accepted.class, STEP_MILLIS_MAX)
         .compose(
             accepted ->
                 poll(

@@ -2,13 +2,14 @@ package dev.evenkeel.broker.member;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.MemberQuestions;
+import dev.evenkeel.bus.MemberQuestions.OfGroup;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.log.SnapshotManifest;
 import dev.evenkeel.log.SnapshotSource;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 
@@ -21,7 +22,7 @@ record SnapshotCalls(CompletableFuture<Vertx> bus, String node) implements Snaps
 
   @Override
   public CompletableFuture<SnapshotManifest> newest(String group) {
-    return ask(new JsonObject().put("action", FILES).put("group", group))
+    return ask(FILES, new OfGroup(group))
         .thenApply(
             body -> {
               byte[] manifest = new byte[body.remaining()];
@@ -32,42 +33,29 @@ record SnapshotCalls(CompletableFuture<Vertx> bus, String node) implements Snaps
 
   @Override
   public CompletableFuture<ByteBuffer> read(Chunk chunk) {
-    return ask(
-        new JsonObject()
-            .put("action", READ)
-            .put("group", chunk.group())
-            .put("term", chunk.term())
-            .put("index", chunk.index())
-            .put("file", chunk.file())
-            .put("offset", chunk.offset())
-            .put("bytes", chunk.bytes()));
+    return ask(READ, chunk);
   }
 
-  private CompletableFuture<ByteBuffer> ask(JsonObject question) {
+  private CompletableFuture<ByteBuffer> ask(String action, Record question) {
     return bus.thenCompose(
         vertx ->
             VertxLink.send(
-                    vertx, Addresses.membership(node), question.toBuffer(), ANSWER_MILLIS_MAX)
+                    vertx,
+                    Addresses.membership(node),
+                    MemberQuestions.ask(action, question).toBuffer(),
+                    ANSWER_MILLIS_MAX)
                 .map(Frames::answerBody)
                 .toCompletionStage());
   }
 
   /** Answers another node's {@link #FILES}: the manifest, or nothing if there is no snapshot. */
-  static Future<Buffer> files(SnapshotSource own, JsonObject question) {
-    return Future.fromCompletionStage(own.newest(question.getString("group", "")))
+  static Future<Buffer> files(SnapshotSource own, OfGroup asked) {
+    return Future.fromCompletionStage(own.newest(asked.group()))
         .map(manifest -> Frames.answer(manifest == null ? new byte[0] : manifest.encode()));
   }
 
   /** Answers another node's {@link #READ}: the bytes. */
-  static Future<Buffer> read(SnapshotSource own, JsonObject question) {
-    Chunk chunk =
-        new Chunk(
-            question.getString("group", ""),
-            question.getLong("term", -1L),
-            question.getLong("index", -1L),
-            question.getString("file", ""),
-            question.getLong("offset", -1L),
-            question.getInteger("bytes", 0));
+  static Future<Buffer> read(SnapshotSource own, Chunk chunk) {
     return Future.fromCompletionStage(own.read(chunk)).map(bytes -> Frames.answer(bytes));
   }
 }

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.log.Follower;
 import dev.evenkeel.log.NodeInfo;
 import dev.evenkeel.log.NodeInfo.Stage;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -27,7 +29,8 @@ class MemberDecisionsTest {
               true,
               false,
               Set.of("d0", "meta"));
-      assertThat(Peer.of(peer.toBuffer())).isEqualTo(peer);
+      assertThat(RecordJson.of(Peer.class).read(new JsonObject(RecordJson.json(peer).encode())))
+          .isEqualTo(peer);
     }
   }
 

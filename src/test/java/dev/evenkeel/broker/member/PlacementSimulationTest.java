@@ -3,6 +3,7 @@ package dev.evenkeel.broker.member;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.broker.member.PlacementSteps.Step;
+import dev.evenkeel.bus.MemberQuestions;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.NodeInfo;
 import dev.evenkeel.protocol.AddedGroup;
@@ -316,7 +317,7 @@ class PlacementSimulationTest {
           true,
           true,
           Set.of(),
-          new Peer.Place(node.host(), node.port(), node.zone()),
+          new MemberQuestions.Place(node.host(), node.port(), node.zone()),
           1,
           copying,
           holds,
