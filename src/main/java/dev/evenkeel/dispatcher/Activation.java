@@ -199,7 +199,7 @@ final class Activation {
     List<UnheardMember> unheard = new ArrayList<>();
     entries.forEach(
         (key, entry) -> {
-          UnheardMember run = RegistryEntries.unheard(entry, nowMillis);
+          UnheardMember run = RegistryEntry.unheard(entry, nowMillis);
           if (run != null && known.contains(run.group())) {
             unheard.add(run);
             registry.adopt(key, entry);
@@ -531,11 +531,11 @@ final class Activation {
     } else if (action instanceof DispatcherAction.Register a) {
       membersChanged = true;
       registry.put(
-          RegistryEntries.key(a.member().beat().group(), a.member().name()),
-          RegistryEntries.of(a.member(), core.term()));
+          RegistryEntry.key(a.member().beat().group(), a.member().name()),
+          RegistryEntry.of(a.member(), core.term()));
     } else if (action instanceof DispatcherAction.Unregister a) {
       membersChanged = true;
-      registry.remove(RegistryEntries.key(a.group(), a.member()));
+      registry.remove(RegistryEntry.key(a.group(), a.member()));
     } else if (action instanceof DispatcherAction.Ownership a) {
       String key = a.group() + "/" + a.topic() + "/" + a.shard().shard();
       if (a.lease() == null) {

@@ -1,8 +1,12 @@
 package dev.evenkeel.bus.frame;
 
-import io.vertx.core.json.JsonArray;
+import dev.evenkeel.api.Default;
+import dev.evenkeel.api.LeftOut;
+import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The first frame of a client, as JSON: {@code
@@ -21,9 +25,9 @@ public record Hello(
     List<Integer> versions,
     String session,
     String cluster,
-    String client,
-    String token,
-    int answerBytesMax) {
+    @Default("") String client,
+    @LeftOut @Nullable String token,
+    @LeftOut int answerBytesMax) {
   /**
    * The longest answer that this client reads: some grow with what is in the cluster, such as the
    * names of all topics.
@@ -45,16 +49,7 @@ public record Hello(
   }
 
   public JsonObject toJson() {
-    JsonObject json =
-        new JsonObject()
-            .put("versions", new JsonArray(versions))
-            .put("session", session)
-            .put("cluster", cluster)
-            .put("client", client);
-    if (answerBytesMax > 0) {
-      json.put("answerBytesMax", answerBytesMax);
-    }
-    return token == null ? json : json.put("token", token);
+    return RecordJson.json(this);
   }
 
   /** Without the token, so that no log has it. */
@@ -64,17 +59,9 @@ public record Hello(
   }
 
   /**
-   * @throws ClassCastException or NullPointerException if a field is missing or of the wrong type
+   * @throws RefusedException INVALID if a field is missing or of the wrong type
    */
   public static Hello fromJson(JsonObject json) {
-    List<Integer> versions =
-        json.getJsonArray("versions").stream().map(each -> ((Number) each).intValue()).toList();
-    return new Hello(
-        versions,
-        json.getString("session"),
-        json.getString("cluster"),
-        json.getString("client", ""),
-        json.getString("token"),
-        json.getInteger("answerBytesMax", 0));
+    return RecordJson.of(Hello.class).read(json);
   }
 }

@@ -1,9 +1,12 @@
 package dev.evenkeel.bus.frame;
 
-import io.vertx.core.json.JsonArray;
+import dev.evenkeel.api.Default;
+import dev.evenkeel.api.LeftOut;
+import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonObject;
-import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A node's answer to {@link Hello}, as JSON: {@code
@@ -19,11 +22,11 @@ import java.util.List;
 public record Welcome(
     int version,
     String node,
-    String server,
+    @Default("") String server,
     List<Node> nodes,
     Limits limits,
-    String principal,
-    boolean traces) {
+    @LeftOut @Nullable String principal,
+    @LeftOut boolean traces) {
   /** To a client of a cluster without users. */
   public Welcome(int version, String node, String server, List<Node> nodes, Limits limits) {
     this(version, node, server, nodes, limits, null, false);
@@ -63,54 +66,13 @@ public record Welcome(
       long keepAliveMillis) {}
 
   public JsonObject toJson() {
-    JsonArray all = new JsonArray();
-    for (Node each : nodes) {
-      all.add(
-          new JsonObject()
-              .put("node", each.node())
-              .put("host", each.host())
-              .put("port", each.port()));
-    }
-    JsonObject json =
-        new JsonObject()
-            .put("version", version)
-            .put("node", node)
-            .put("server", server)
-            .put("nodes", all)
-            .put(
-                "limits",
-                new JsonObject()
-                    .put("bodyBytesMax", limits.bodyBytesMax())
-                    .put("requestsInFlightMax", limits.requestsInFlightMax())
-                    .put("requestBytesInFlightMax", limits.requestBytesInFlightMax())
-                    .put("keepAliveMillis", limits.keepAliveMillis()));
-    if (principal != null) {
-      json.put("principal", principal);
-    }
-    return traces ? json.put("traces", true) : json;
+    return RecordJson.json(this);
   }
 
   /**
-   * @throws ClassCastException or NullPointerException if a field is missing or of the wrong type
+   * @throws RefusedException INVALID if a field is missing or of the wrong type
    */
   public static Welcome fromJson(JsonObject json) {
-    List<Node> nodes = new ArrayList<>();
-    for (Object each : json.getJsonArray("nodes")) {
-      JsonObject node = (JsonObject) each;
-      nodes.add(new Node(node.getString("node"), node.getString("host"), node.getInteger("port")));
-    }
-    JsonObject limits = json.getJsonObject("limits");
-    return new Welcome(
-        json.getInteger("version"),
-        json.getString("node"),
-        json.getString("server", ""),
-        List.copyOf(nodes),
-        new Limits(
-            limits.getInteger("bodyBytesMax"),
-            limits.getInteger("requestsInFlightMax"),
-            limits.getLong("requestBytesInFlightMax"),
-            limits.getLong("keepAliveMillis")),
-        json.getString("principal"),
-        json.getBoolean("traces", false));
+    return RecordJson.of(Welcome.class).read(json);
   }
 }

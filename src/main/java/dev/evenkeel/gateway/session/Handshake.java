@@ -18,19 +18,26 @@ final class Handshake {
 
   private Handshake() {}
 
+  private static Hello read(Buffer body) {
+    try {
+      Hello hello = Hello.fromJson(new JsonObject(body));
+      if (!hello.versions().isEmpty()) {
+        return hello;
+      }
+    } catch (DecodeException | ClassCastException | RefusedException e) {
+      // As below.
+    }
+    throw Refusal.INVALID.error(
+        "the body of HELLO must be a JSON object with the fields versions, session and cluster");
+  }
+
   /**
    * Reads a HELLO.
    *
    * @throws RefusedException with what is wrong and what would be right
    */
   static Hello check(Buffer body, String clusterName) {
-    Hello hello;
-    try {
-      hello = Hello.fromJson(new JsonObject(body));
-    } catch (DecodeException | ClassCastException | NullPointerException e) {
-      throw Refusal.INVALID.error(
-          "the body of HELLO must be a JSON object with the fields versions, session and cluster");
-    }
+    Hello hello = read(body);
     if (!hello.versions().contains(SessionFrame.VERSION)) {
       throw Refusal.WRONG_VERSION.error(
           "the client speaks the versions %s of the protocol, and this node version %s: use a"
