@@ -2,8 +2,13 @@ package dev.evenkeel.gateway.live;
 
 import static java.util.stream.Collectors.joining;
 
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
+import dev.evenkeel.api.GroupView;
+import dev.evenkeel.api.GroupView.Dedup;
+import dev.evenkeel.api.GroupView.Failures;
+import dev.evenkeel.api.GroupView.Level;
+import dev.evenkeel.api.GroupView.Member;
+import dev.evenkeel.api.GroupView.Shard;
+import dev.evenkeel.api.GroupView.Singleton;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,130 +25,112 @@ final class LiveGroups {
   private final Kept<Meter> meters = new Kept<>();
 
   /** The state's groups. */
-  Map<String, Object> take(List<JsonObject> groups, long nowMillis) {
+  Map<String, Object> take(List<GroupView> groups, long nowMillis) {
     ends.next();
     meters.next();
     Map<String, Object> all = new LinkedHashMap<>();
-    for (JsonObject group : groups) {
-      all.put(group.getString("group"), group(group, nowMillis));
-    }
+    groups.forEach(group -> all.put(group.group(), group(group, nowMillis)));
     return all;
   }
 
-  private Map<String, Object> group(JsonObject group, long nowMillis) {
-    String name = group.getString("group");
-    JsonObject singleton = group.getJsonObject("singleton", new JsonObject());
+  private Map<String, Object> group(GroupView group, long nowMillis) {
+    String name = group.group();
+    Singleton singleton = group.singleton();
     Map<String, Object> members = new LinkedHashMap<>();
-    for (JsonObject member : Json.objects(group.getJsonArray("members"))) {
+    for (Member member : group.members()) {
       Map<String, Object> figures = member(name, member, nowMillis);
-      if (member.getString("member").equals(singleton.getString("leader"))) {
-        Json.put(figures, "leadsTerm", singleton.getLong("term"));
+      if (singleton != null && member.member().equals(singleton.leader())) {
+        Json.put(figures, "leadsTerm", singleton.term());
       }
-      members.put(member.getString("member"), figures);
+      members.put(member.member(), figures);
     }
     Sums sums = new Sums();
     Map<String, Object> shards = new LinkedHashMap<>();
-    for (JsonObject shard : Json.objects(group.getJsonArray("shards"))) {
-      if (shard.getBoolean("finished", false)) {
-        // The group has nothing to do with it any more.
-        continue;
+    for (Shard shard : group.shards()) {
+      // The group has nothing to do with one any more that is finished.
+      if (!Boolean.TRUE.equals(shard.finished())) {
+        shards.put(shard.name(), shard(name + " " + shard.name(), shard, sums, nowMillis));
       }
-      String key = shard.getString("topic") + "/" + shard.getInteger("shard");
-      shards.put(key, shard(name + " " + key, key, shard, sums, nowMillis));
     }
-    Map<String, Object> state = Json.copy(group, "mode", "assignor", "status");
-    if (group.containsKey("topicsLeftOut")) {
-      state.put("topicsLeftOut", group.getLong("topicsLeftOut"));
-    }
-    if (group.getBoolean("paused", false)) {
-      state.put("paused", true);
-    }
-    if (sums.paused > 0) {
-      state.put("shardsPaused", sums.paused);
-    }
+    Map<String, Object> state = new LinkedHashMap<>();
+    Json.put(state, "mode", group.mode());
+    Json.put(state, "assignor", group.assignor());
+    Json.put(state, "status", group.status());
+    Json.put(state, "topicsLeftOut", group.topicsLeftOut() == 0 ? null : group.topicsLeftOut());
+    Json.put(state, "paused", group.paused() ? true : null);
+    Json.put(state, "shardsPaused", sums.paused == 0 ? null : sums.paused);
     Json.put(state, "lag", sums.lag);
     Json.put(state, "lagSeconds", seconds(sums.lagMillis));
     Json.put(state, "rate", Json.rounded(sums.rate));
-    state.put("members", members);
-    state.put("shards", shards);
-    Json.put(state, "level", level(group.getJsonObject("level")));
-    Json.put(state, "dedup", dedup(group.getJsonObject("dedup")));
+    Json.put(state, "members", members);
+    Json.put(state, "shards", shards);
+    Json.put(state, "level", level(group.level()));
+    Json.put(state, "dedup", dedup(group.dedup()));
     Json.put(state, "failures", failures(group));
     return state;
   }
 
-  private Map<String, Object> member(String group, JsonObject member, long nowMillis) {
-    Map<String, Object> state = Json.copy(member, "node", "host", "consumed");
-    Long consumed = member.getLong("consumed");
+  private Map<String, Object> member(String group, Member member, long nowMillis) {
     // Two spaces, so that it differs from the key of any shard.
-    Meter meter =
-        meters.of(group + "  " + member.getString("member"), () -> new Meter(WINDOW_MILLIS));
-    if (consumed != null) {
-      meter.add(nowMillis, consumed);
+    Meter meter = meters.of(group + "  " + member.member(), () -> new Meter(WINDOW_MILLIS));
+    if (member.consumed() != null) {
+      meter.add(nowMillis, member.consumed());
     }
+    Map<String, Object> state = new LinkedHashMap<>();
+    Json.put(state, "node", member.node());
+    Json.put(state, "host", member.host());
+    Json.put(state, "consumed", member.consumed());
     Json.put(state, "rate", Json.rounded(meter.perSecond()));
-    Json.copy(member, state, "stuckMs");
-    JsonArray stuck = member.getJsonArray("stuck");
-    Json.put(state, "stuck", stuck == null ? null : (Long) (long) stuck.size());
-    Json.copy(member, state, "breaker", "lastHeartbeatMs");
-    state.put("shards", (long) member.getJsonArray("shards").size());
+    Json.put(state, "stuckMs", member.stuckMs());
+    Json.put(state, "stuck", member.stuck() == null ? null : (Long) (long) member.stuck().size());
+    Json.put(state, "breaker", member.breaker() == null ? null : member.breaker().word());
+    Json.put(state, "lastHeartbeatMs", member.lastHeartbeatMs());
+    Json.put(state, "shards", (long) member.shards().size());
     return state;
   }
 
-  private Map<String, Object> shard(
-      String meterKey, String endKey, JsonObject shard, Sums sums, long nowMillis) {
-    Long position = shard.getLong("position");
-    Long reached = position == null ? shard.getLong("committed") : position;
-    Long end = shard.getLong("end");
-    Long lag = shard.getLong("lag");
-    EndHistory history = ends.of(endKey, EndHistory::new);
-    if (end != null) {
-      history.add(nowMillis, end);
+  private Map<String, Object> shard(String meterKey, Shard shard, Sums sums, long nowMillis) {
+    Long reached = shard.position() == null ? shard.committed() : shard.position();
+    EndHistory history = ends.of(shard.name(), EndHistory::new);
+    if (shard.end() != null) {
+      history.add(nowMillis, shard.end());
     }
     Meter meter = meters.of(meterKey, () -> new Meter(WINDOW_MILLIS));
     if (reached != null) {
       meter.add(nowMillis, reached);
     }
-    Long lagMillis = lagMillis(history, reached, lag, nowMillis);
+    Long lagMillis = lagMillis(history, reached, shard.lag(), nowMillis);
     Double rate = meter.perSecond();
-    sums.add(lag, lagMillis, rate);
-    Map<String, Object> state =
-        Json.copy(
-            shard,
-            "topic",
-            "shard",
-            "owner",
-            "nextOwner",
-            "drainDeadline",
-            "epoch",
-            "state",
-            "position",
-            "committed",
-            "end",
-            "lag");
+    sums.add(shard.lag(), lagMillis, rate);
+    sums.paused += shard.paused() ? 1 : 0;
+    Map<String, Object> state = new LinkedHashMap<>();
+    Json.put(state, "topic", shard.topic());
+    Json.put(state, "shard", (long) shard.shard());
+    Json.put(state, "owner", shard.owner());
+    Json.put(state, "nextOwner", shard.nextOwner());
+    Json.put(state, "drainDeadline", shard.drainDeadline());
+    Json.put(state, "epoch", shard.epoch());
+    Json.put(state, "state", shard.state() == null ? null : shard.state().name());
+    Json.put(state, "position", shard.position());
+    Json.put(state, "committed", shard.committed());
+    Json.put(state, "end", shard.end());
+    Json.put(state, "lag", shard.lag());
     Json.put(state, "lagSeconds", seconds(lagMillis));
     Json.put(state, "rate", Json.rounded(rate));
-    if (shard.getBoolean("sealed", false)) {
-      state.put("sealed", true);
+    Json.put(state, "sealed", shard.sealed() ? true : null);
+    Json.put(state, "paused", shard.paused() ? true : null);
+    if (shard.crashes() != null) {
+      Json.put(state, "crashes", (long) shard.crashes().count());
+      Json.put(state, "suspect", shard.crashes().offset());
     }
-    if (shard.getBoolean("paused", false)) {
-      state.put("paused", true);
-      sums.paused++;
+    if (shard.skipped() != null) {
+      Json.put(state, "skipped", shard.skipped().total());
+      Json.put(state, "skippedFrom", shard.skipped().first());
+      Json.put(state, "skippedTo", shard.skipped().last());
     }
-    JsonObject crashes = shard.getJsonObject("crashes");
-    if (crashes != null) {
-      state.put("crashes", crashes.getInteger("count"));
-      state.put("suspect", crashes.getLong("offset"));
-    }
-    JsonObject skipped = shard.getJsonObject("skipped");
-    if (skipped != null) {
-      state.put("skipped", skipped.getLong("total"));
-      state.put("skippedFrom", skipped.getLong("first"));
-      state.put("skippedTo", skipped.getLong("last"));
-    }
-    JsonArray waitsFor = shard.getJsonArray("waitsFor");
-    if (waitsFor != null) {
-      state.put("waitsFor", waitsFor.stream().map(String::valueOf).collect(joining(", ")));
+    if (!shard.waitsFor().isEmpty()) {
+      Json.put(
+          state, "waitsFor", shard.waitsFor().stream().map(String::valueOf).collect(joining(", ")));
     }
     return state;
   }
@@ -155,17 +142,28 @@ final class LiveGroups {
    * @param level from the answer of the dispatcher, or null
    * @return null if the group is not in mode level
    */
-  static Map<String, Object> level(JsonObject level) {
-    if (level == null || level.getLong("range") == null) {
+  static Map<String, Object> level(Level level) {
+    if (level == null || level.range() == null) {
       return null;
     }
-    Map<String, Object> state =
-        Json.copy(level, "range", "strategy", "gap", "round", "holder", "heldMs", "setAside");
+    Map<String, Object> state = new LinkedHashMap<>();
+    Json.put(state, "range", (long) level.range());
+    Json.put(state, "strategy", level.strategy());
+    Json.put(state, "gap", level.gap());
+    Json.put(state, "round", level.round());
+    Json.put(state, "holder", level.holder());
+    Json.put(state, "heldMs", level.heldMs());
+    Json.put(state, "setAside", level.setAside());
     Map<String, Object> bars = new LinkedHashMap<>();
-    for (JsonObject bar : Json.objects(level.getJsonArray("bars"))) {
-      bars.put(bar.getString("member"), Json.copy(bar, "finished", "inHand"));
+    if (level.bars() != null) {
+      for (Level.Bar each : level.bars()) {
+        Map<String, Object> bar = new LinkedHashMap<>();
+        Json.put(bar, "finished", each.finished());
+        Json.put(bar, "inHand", (long) each.inHand());
+        bars.put(each.member(), bar);
+      }
     }
-    state.put("bars", bars);
+    Json.put(state, "bars", bars);
     return state;
   }
 
@@ -175,29 +173,31 @@ final class LiveGroups {
    * @param dedup from the answer of the dispatcher, or null
    * @return null if it is off and no repeated messages are known
    */
-  static Map<String, Object> dedup(JsonObject dedup) {
+  static Map<String, Object> dedup(Dedup dedup) {
     if (dedup == null) {
       return null;
     }
-    JsonObject repetition = dedup.getJsonObject("repetition", new JsonObject());
-    String level = repetition.getString("level");
-    String mode = dedup.getString("mode");
-    boolean on = mode != null && !mode.equals("off");
+    Dedup.Repetition repetition = dedup.repetition();
+    String level = repetition == null ? null : repetition.level();
+    boolean on = dedup.mode() != null && !dedup.mode().equals("off");
     if (!on && (level == null || level.equals("none"))) {
       return null;
     }
-    Map<String, Object> state = Json.copy(dedup, "mode");
+    Map<String, Object> state = new LinkedHashMap<>();
+    Json.put(state, "mode", dedup.mode());
     if (on) {
-      Json.put(state, "savedPercent", percent(dedup.getDouble("savedShare")));
-      Json.copy(dedup, state, "declined", "processing", "waiting", "lost");
+      Json.put(state, "savedPercent", percent(dedup.savedShare()));
+      Json.put(state, "declined", dedup.declined());
+      Json.put(state, "processing", dedup.processing());
+      Json.put(state, "waiting", dedup.waiting());
+      Json.put(state, "lost", dedup.lost());
       Map<String, Object> hot = new LinkedHashMap<>();
-      for (JsonObject each : Json.objects(dedup.getJsonArray("hot"))) {
-        hot.put(each.getString("key"), each.getLong("declined"));
-      }
-      state.put("hot", hot);
+      dedup.hot().forEach(each -> hot.put(each.key(), each.declined()));
+      Json.put(state, "hot", hot);
     }
     Json.put(state, "repetition", level);
-    Json.put(state, "wouldSavePercent", percent(repetition.getDouble("declinedShare")));
+    Json.put(
+        state, "wouldSavePercent", repetition == null ? null : percent(repetition.declinedShare()));
     return state;
   }
 
@@ -211,21 +211,20 @@ final class LiveGroups {
    * @param group from the answer of the dispatcher
    * @return null if there are none; without the counts if they are unknown
    */
-  static Map<String, Object> failures(JsonObject group) {
-    JsonObject failures = group.getJsonObject("failures", new JsonObject());
-    Map<String, Object> state =
-        Json.copy(
-            failures == null ? new JsonObject() : failures,
-            "retriesWaiting",
-            "parked",
-            "shardsWaiting",
-            "deadLetters");
-    long sum = state.values().stream().mapToLong(count -> (Long) count).sum();
+  static Map<String, Object> failures(GroupView group) {
+    Map<String, Object> state = new LinkedHashMap<>();
+    long sum = 0;
+    if (group.failures() != null) {
+      Failures failures = group.failures();
+      Json.put(state, "retriesWaiting", failures.retriesWaiting());
+      Json.put(state, "parked", failures.parked());
+      Json.put(state, "shardsWaiting", failures.shardsWaiting());
+      Json.put(state, "deadLetters", failures.deadLetters());
+      sum = state.values().stream().mapToLong(count -> (Long) count).sum();
+    }
     long open =
-        Json.objects(group.getJsonArray("members")).stream()
-            .filter(member -> "open".equals(member.getString("breaker")))
-            .count();
-    state.put("breakersOpen", open);
+        group.members().stream().filter(member -> member.breaker() == Member.Breaker.OPEN).count();
+    Json.put(state, "breakersOpen", open);
     return sum + open == 0 ? null : state;
   }
 

@@ -1,8 +1,11 @@
 package dev.evenkeel.gateway.live;
 
 import dev.evenkeel.api.ClusterStatusView;
+import dev.evenkeel.api.GroupView;
+import dev.evenkeel.api.RecordJson;
 import io.vertx.core.json.JsonObject;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -17,6 +20,8 @@ public final class LiveState {
   private final MoveHistory moveHistory = new MoveHistory();
   private Map<String, Object> cluster = new LinkedHashMap<>();
   private Map<String, Object> topics = new LinkedHashMap<>();
+  private static final RecordJson<GroupView> GROUP = RecordJson.of(GroupView.class);
+
   private Map<String, Object> groups = new LinkedHashMap<>();
   private Map<String, Object> moves = new LinkedHashMap<>();
   private String dispatcher;
@@ -40,7 +45,9 @@ public final class LiveState {
    */
   public void looked(String node, JsonObject answer, long nowMillis) {
     JsonObject facts = answer.getJsonObject("facts");
-    groups = liveGroups.take(Json.objects(facts.getJsonArray("groups")), nowMillis);
+    List<GroupView> views =
+        Json.objects(facts.getJsonArray("groups")).stream().map(GROUP::read).toList();
+    groups = liveGroups.take(views, nowMillis);
     topics = liveTopics.take(Json.objects(facts.getJsonArray("topics")), nowMillis);
     if (answer.getJsonArray("moves") != null) {
       moves = moveHistory.take(Json.objects(answer.getJsonArray("moves")));

@@ -3,6 +3,8 @@ package dev.evenkeel.gateway.live;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.evenkeel.api.GroupView;
+import dev.evenkeel.api.RecordJson;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import net.jqwik.api.Example;
@@ -133,7 +135,8 @@ class LiveFiguresTest {
             {"group":"g","mode":"singleton","singleton":{"leader":"a","term":7},
              "members":[{"member":"a","shards":[]},{"member":"b","shards":[]}],"shards":[]}\
             """);
-    JsonObject state = new JsonObject(new LiveGroups().take(List.of(group), 0));
+    GroupView view = RecordJson.of(GroupView.class).read(group);
+    JsonObject state = new JsonObject(new LiveGroups().take(List.of(view), 0));
     JsonObject members = state.getJsonObject("g").getJsonObject("members");
     assertThat(members.getJsonObject("a").getLong("leadsTerm")).isEqualTo(7);
     assertThat(members.getJsonObject("b").containsKey("leadsTerm")).isFalse();

@@ -3,6 +3,7 @@ package dev.evenkeel.gateway.live;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.api.ClusterStatusView;
+import dev.evenkeel.api.GroupView;
 import dev.evenkeel.api.RecordJson;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -52,6 +53,18 @@ class LiveStateTest {
         .put("shards", shards);
   }
 
+  private static Map<String, Object> level(JsonObject json) {
+    return LiveGroups.level(RecordJson.of(GroupView.Level.class).read(json));
+  }
+
+  private static Map<String, Object> failures(JsonObject json) {
+    return LiveGroups.failures(RecordJson.of(GroupView.class).read(json));
+  }
+
+  private static Map<String, Object> dedup(JsonObject json) {
+    return LiveGroups.dedup(RecordJson.of(GroupView.Dedup.class).read(json));
+  }
+
   @Example
   void aGroupInModeLevelHasItsBarsByMember() {
     JsonObject level =
@@ -67,13 +80,13 @@ class LiveStateTest {
                 "bars",
                 new JsonArray()
                     .add(new JsonObject().put("member", "a").put("finished", 70).put("inHand", 2)));
-    Map<String, Object> facts = LiveGroups.level(level);
+    Map<String, Object> facts = level(level);
     assertThat(facts).doesNotContainKeys("holder", "heldMs").containsEntry("gap", 0L);
     assertThat(facts.get("bars")).isEqualTo(Map.of("a", Map.of("finished", 70L, "inHand", 2L)));
     // A group in another mode has none of it, and a level group whose figures are unknown no bars.
-    assertThat(LiveGroups.level(new JsonObject().putNull("range"))).isNull();
+    assertThat(level(new JsonObject().putNull("range"))).isNull();
     assertThat(LiveGroups.level(null)).isNull();
-    assertThat(LiveGroups.level(new JsonObject().put("range", 10)).get("bars")).isEqualTo(Map.of());
+    assertThat(level(new JsonObject().put("range", 10)).get("bars")).isEqualTo(Map.of());
   }
 
   @Example
@@ -81,10 +94,10 @@ class LiveStateTest {
     JsonObject none =
         new JsonObject("{\"retriesWaiting\":0,\"parked\":0,\"shardsWaiting\":0,\"deadLetters\":0}");
     JsonObject group = new JsonObject().put("failures", none).put("members", new JsonArray());
-    assertThat(LiveGroups.failures(group)).isNull();
-    assertThat(LiveGroups.failures(group.copy().putNull("failures"))).isNull();
+    assertThat(failures(group)).isNull();
+    assertThat(failures(group.copy().putNull("failures"))).isNull();
     JsonObject some = none.copy().put("deadLetters", 3);
-    assertThat(LiveGroups.failures(group.copy().put("failures", some)))
+    assertThat(failures(group.copy().put("failures", some)))
         .isEqualTo(
             Map.of(
                 "retriesWaiting",
@@ -98,7 +111,7 @@ class LiveStateTest {
                 "breakersOpen",
                 0L));
     JsonArray pausing = new JsonArray().add(new JsonObject().put("breaker", "open"));
-    assertThat(LiveGroups.failures(group.copy().put("members", pausing).putNull("failures")))
+    assertThat(failures(group.copy().put("members", pausing).putNull("failures")))
         .as("what is not known is not there")
         .isEqualTo(Map.of("breakersOpen", 1L));
   }
@@ -113,18 +126,16 @@ class LiveStateTest {
             .put("declined", 7)
             .put("repetition", repeats)
             .put("hot", new JsonArray().add(new JsonObject().put("key", "a").put("declined", 7)));
-    assertThat(LiveGroups.dedup(on))
+    assertThat(dedup(on))
         .containsEntry("savedPercent", 50.0)
         .containsEntry("declined", 7L)
         .containsEntry("hot", Map.of("a", 7L))
         .doesNotContainKeys("processing", "waiting", "lost");
     JsonObject off = new JsonObject().put("mode", "off");
-    assertThat(LiveGroups.dedup(off.copy().put("repetition", repeats)))
+    assertThat(dedup(off.copy().put("repetition", repeats)))
         .isEqualTo(Map.of("mode", "off", "repetition", "high", "wouldSavePercent", 41.3));
-    assertThat(
-            LiveGroups.dedup(off.copy().put("repetition", new JsonObject().put("level", "none"))))
-        .isNull();
-    assertThat(LiveGroups.dedup(off)).isNull();
+    assertThat(dedup(off.copy().put("repetition", new JsonObject().put("level", "none")))).isNull();
+    assertThat(dedup(off)).isNull();
     assertThat(LiveGroups.dedup(null)).isNull();
   }
 
