@@ -865,21 +865,6 @@ class BrokerVerticleTest {
     assertThat(refused).hasMessageContaining("its 100 messages would have 1073741824 bytes");
   }
 
-  @Test
-  void aCompressedBatchWaitsUntilEveryNodeReadsIt() throws Exception {
-    System.setProperty(FeatureLevel.MAX_PROPERTY, "3");
-    try {
-      begin(Bench.one());
-      RefusedException refused = refusal(bench.append(shard, compressed(Compression.LZ4, 0)));
-      assertThat(refused.refusal()).isEqualTo(Refusal.UNAVAILABLE);
-      assertThat(refused)
-          .hasMessageContaining("needs feature level 4, and the cluster is at level");
-      assertThat(get(bench.append(shard, batch(0, 0, 0, 3))).results().get(0).ok()).isTrue();
-    } finally {
-      System.clearProperty(FeatureLevel.MAX_PROPERTY);
-    }
-  }
-
   private Future<Reply> submitting(DataCommand command) {
     Bytes body = new Bytes().i32(0);
     CommandCodec.write(body, command);
@@ -928,25 +913,6 @@ class BrokerVerticleTest {
     assertThat(log.entries).hasSize(before + 4);
   }
 
-  @Test
-  void whereANodeCannotReadJoinedCommitsEachIsAnEntry() throws Exception {
-    System.setProperty(FeatureLevel.MAX_PROPERTY, "4");
-    try {
-      begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
-      get(bench.append(shard, batch(7, 0, 0, 9)));
-      bench.grant("g", shard, "a", 0);
-      CommitMany command =
-          new CommitMany(List.of(position("g", 1, 1), position("h", 1, 1), position("g", 1, 2)));
-      List<RefusedCommit> refused = ((Reply.OfCommits) get(submitting(command))).refused();
-      assertThat(refused).extracting(RefusedCommit::index).containsExactly(1);
-      assertThat(refused.get(0).refusal()).isEqualTo(Refusal.FENCED);
-      DataState state = bench.nodes.get("n1").data().get(0);
-      assertThat(state.tables().lease("g", shard).committed()).isEqualTo(2);
-    } finally {
-      System.clearProperty(FeatureLevel.MAX_PROPERTY);
-    }
-  }
-
   private DataCommand.TakeSteps steps() {
     Drain drain = new Drain("c", 99, new Drain.Heir("c-1", 5_000));
     return new DataCommand.TakeSteps(
@@ -957,8 +923,11 @@ class BrokerVerticleTest {
             Commands.grant("j", shard, "b", "b-1", 0, StartAt.timestamp(1_042))));
   }
 
-  /** Returns how many entries the steps became. */
-  private int takeSteps(Drain drain) throws Exception {
+  @Test
+  void stepsOfManyShardsAreOneEntry() throws Exception {
+    begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
+    awaitLevel();
+    Drain drain = new Drain("c", 99, new Drain.Heir("c-1", 5_000));
     get(bench.append(shard, compressed(Compression.LZ4, 1_000)));
     bench.grant("g", shard, "a", 0);
     bench.grant("h", shard, "a", 0);
@@ -968,33 +937,7 @@ class BrokerVerticleTest {
     assertThat(((Reply.OfLease) replies.get(1)).lease().drain()).isEqualTo(drain);
     assertThat(((Reply.Refused) replies.get(2)).refusal()).isEqualTo(Refusal.FENCED);
     assertThat(((Reply.OfLease) replies.get(3)).lease().committed()).isEqualTo(42);
-    return bench.cluster.group("d0").entries.size() - before;
-  }
-
-  @Test
-  void stepsOfManyShardsAreOneEntry() throws Exception {
-    begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
-    awaitLevel();
-    assertThat(takeSteps(new Drain("c", 99, new Drain.Heir("c-1", 5_000)))).isEqualTo(1);
-  }
-
-  @Test
-  void whereANodeCannotReadJoinedStepsEachIsAnEntry() throws Exception {
-    System.setProperty(FeatureLevel.MAX_PROPERTY, "4");
-    try {
-      begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
-      assertThat(takeSteps(new Drain("c", 99))).isEqualTo(4);
-    } finally {
-      System.clearProperty(FeatureLevel.MAX_PROPERTY);
-    }
-  }
-
-  private Lease drainedAndReleased() throws Exception {
-    bench.grant("g", shard, "a", 0);
-    Drain drain = new Drain("b", 99, new Drain.Heir("b-1", 5_000));
-    bench.submit("n1", 0, new DataCommand.SetDrain("g", shard, 1, drain));
-    bench.submit("n1", 0, new DataCommand.Release("g", shard, 1, 0, -1, null));
-    return bench.nodes.get("n1").data().get(0).tables().lease("g", shard);
+    assertThat(bench.cluster.group("d0").entries).hasSize(before + 1);
   }
 
   @Test
@@ -1007,24 +950,16 @@ class BrokerVerticleTest {
         .eventBus()
         .<JsonObject>consumer(
             Addresses.LEASE_CHANGES, m -> changes.add(LeaseChange.fromJson(m.body())));
-    assertThat(drainedAndReleased().ownedAt(2)).isTrue();
+    bench.grant("g", shard, "a", 0);
+    Drain drain = new Drain("b", 99, new Drain.Heir("b-1", 5_000));
+    bench.submit("n1", 0, new DataCommand.SetDrain("g", shard, 1, drain));
+    bench.submit("n1", 0, new DataCommand.Release("g", shard, 1, 0, -1, null));
+    Lease lease = bench.nodes.get("n1").data().get(0).tables().lease("g", shard);
+    assertThat(lease.ownedAt(2)).isTrue();
     await().until(() -> changes.size() == 3);
     assertThat(changes.get(2).owner()).isEqualTo("b");
     assertThat(changes.get(2).instance()).isEqualTo("b-1");
     assertThat(changes.get(2).epoch()).isEqualTo(2);
-  }
-
-  @Test
-  void whereANodeCannotReadWhoIsNextTheDispatcherGrantsTheShard() throws Exception {
-    System.setProperty(FeatureLevel.MAX_PROPERTY, "4");
-    try {
-      begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
-      Lease released = drainedAndReleased();
-      assertThat(released.owned()).isFalse();
-      assertThat(released.drain()).isEqualTo(new Drain("b", 99));
-    } finally {
-      System.clearProperty(FeatureLevel.MAX_PROPERTY);
-    }
   }
 
   @Test

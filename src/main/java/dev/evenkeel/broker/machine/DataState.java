@@ -249,7 +249,7 @@ public class DataState extends StoredState<DataState.Request, Change> {
    */
   @Override
   public int levelOfCluster() {
-    return Math.max(level(), levelOfCluster.getAsInt());
+    return Math.max(Math.max(FeatureLevel.OLDEST, level()), levelOfCluster.getAsInt());
   }
 
   @Override

@@ -68,7 +68,7 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
 
   @Override
   public int levelOfCluster() {
-    return tables.featureLevel();
+    return Math.max(FeatureLevel.OLDEST, tables.featureLevel());
   }
 
   @Override

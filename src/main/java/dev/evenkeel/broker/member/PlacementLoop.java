@@ -129,12 +129,6 @@ final class PlacementLoop {
     if (!leads()) {
       throw new RefusedException.NotLeader(log.meta().leadership().leader());
     }
-    if (node.meta().tables().featureLevel() < FeatureLevel.CHANGING_NODES) {
-      throw UNAVAILABLE.error(
-          "the nodes of the cluster cannot change before all of them run this version: it is at"
-              + " feature level %s, and needs %s",
-          node.meta().tables().featureLevel(), FeatureLevel.CHANGING_NODES);
-    }
   }
 
   /** An empty node asks to be taken in. */

@@ -2,7 +2,6 @@ package dev.evenkeel.broker.serve;
 
 import static dev.evenkeel.protocol.Refusal.OVERLOADED;
 
-import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.protocol.DataCommand;
@@ -12,7 +11,6 @@ import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Reply.OfCommits.RefusedCommit;
 import dev.evenkeel.protocol.wire.Entry;
-import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
@@ -28,8 +26,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Joins the commits of all members to one log group into entries. Commits gather while as many
- * entries as allowed are in flight; an idle log group takes the next request at once. Below {@link
- * FeatureLevel#COMMIT_MANY} each position is an entry of its own.
+ * entries as allowed are in flight; an idle log group takes the next request at once.
  *
  * <p>Runs on one context.
  */
@@ -42,7 +39,6 @@ final class CommitQueue {
   private record Pending(List<Position> positions, Promise<Reply> promise) {}
 
   private final LogGroup log;
-  private final DataState state;
   private final Context context;
   private final LongSupplier nowMillis;
   private final Deque<Pending> waiting = new ArrayDeque<>();
@@ -52,9 +48,8 @@ final class CommitQueue {
   /**
    * @param nowMillis the clock that entries name
    */
-  CommitQueue(LogGroup log, DataState state, Context context, LongSupplier nowMillis) {
+  CommitQueue(LogGroup log, Context context, LongSupplier nowMillis) {
     this.log = log;
-    this.state = state;
     this.context = context;
     this.nowMillis = nowMillis;
   }
@@ -76,9 +71,7 @@ final class CommitQueue {
   Future<Reply> commit(DataCommand command) {
     command.check();
     if (command instanceof CommitMany many) {
-      return state.levelOfCluster() < FeatureLevel.COMMIT_MANY
-          ? oneByOne(many.positions())
-          : join(many.positions());
+      return join(many.positions());
     }
     DataCommand.Commit one = (DataCommand.Commit) command;
     return join(List.of(
@@ -92,22 +85,6 @@ final class CommitQueue {
     }
     RefusedCommit refused = reply.refused().get(0);
     return Reply.refused(refused.refusal(), refused.detail());
-  }
-
-  /** Nodes that cannot read the joined command may be there. */
-  private Future<Reply> oneByOne(List<Position> positions) {
-    List<Future<Reply>> replies = positions.stream().map(each -> append(each.command())).toList();
-    return Future.all(replies)
-        .map(
-            all -> {
-              List<RefusedCommit> refused = new ArrayList<>();
-              for (int i = 0; i < replies.size(); i++) {
-                if (replies.get(i).result() instanceof Reply.Refused no) {
-                  refused.add(new RefusedCommit(i, no.refusal(), no.detail()));
-                }
-              }
-              return new Reply.OfCommits(refused);
-            });
   }
 
   private Future<Reply> join(List<Position> positions) {
@@ -136,7 +113,6 @@ final class CommitQueue {
 
   /** Requests for one entry: the log takes no two positions of one lease in an entry. */
   private List<Pending> take() {
-    int max = state.levelOfCluster() < FeatureLevel.COMMIT_MANY ? 1 : Limits.COMMITS_A_COMMAND_MAX;
     List<Pending> joined = new ArrayList<>();
     Set<LeaseKey> leases = new HashSet<>();
     int size = 0;
@@ -145,7 +121,7 @@ final class CommitQueue {
       size += next.size();
       boolean repeats =
           next.stream().anyMatch(each -> leases.contains(new LeaseKey(each.shard(), each.group())));
-      if (!joined.isEmpty() && (size > max || repeats)) {
+      if (!joined.isEmpty() && (size > Limits.COMMITS_A_COMMAND_MAX || repeats)) {
         break;
       }
       next.forEach(each -> leases.add(new LeaseKey(each.shard(), each.group())));

@@ -84,7 +84,7 @@ public final class ControlService {
   }
 
   void add(LogGroupServer group) {
-    commits.add(new CommitQueue(group.log(), group.state(), serve.context(), node::nowMillis));
+    commits.add(new CommitQueue(group.log(), serve.context(), node::nowMillis));
   }
 
   private void answerAll() {
@@ -139,32 +139,15 @@ public final class ControlService {
     }
   }
 
-  /**
-   * The command in a form that every node of the cluster reads: without an heir, the dispatcher
-   * grants the shard after the release.
-   */
-  private static DataCommand readable(LogGroupServer group, DataCommand command) {
-    boolean former = group.state().levelOfCluster() < FeatureLevel.RELEASE_TO;
-    return former && command instanceof DataCommand.SetDrain set && set.drain() != null
-        ? new DataCommand.SetDrain(
-            set.group(), set.shard(), set.expectedEpoch(), set.drain().withoutHeir())
-        : command;
-  }
-
   private Future<Reply> submitData(ToGroup asked, Class<?> allowed) {
     LogGroupServer group = serve.group(asked.dataGroup());
-    DataCommand command = readable(group, asked.command());
+    DataCommand command = asked.command();
     requireAllowed(allowed, command);
     group.requireLeader();
-    Future<Reply> answer;
-    if (CommitQueue.takes(command)) {
-      answer = commits.get(groups.indexOf(group)).commit(command);
-    } else if (command instanceof DataCommand.TakeSteps take
-        && group.state().levelOfCluster() < FeatureLevel.TAKE_STEPS) {
-      answer = oneByOne(group, take);
-    } else {
-      answer = append(group, command);
-    }
+    Future<Reply> answer =
+        CommitQueue.takes(command)
+            ? commits.get(groups.indexOf(group)).commit(command)
+            : append(group, command);
     return serve.meters().commanded(command, answer);
   }
 
@@ -172,16 +155,6 @@ public final class ControlService {
     return offsets
         .located(group, command)
         .compose(located -> commands.append(group.log(), Entry.of(located, node.nowMillis())));
-  }
-
-  /** Nodes that cannot read the joined command may be there. */
-  private Future<Reply> oneByOne(LogGroupServer group, DataCommand.TakeSteps take) {
-    take.check();
-    List<Future<Reply>> replies = new ArrayList<>();
-    for (DataCommand.Step step : take.steps()) {
-      replies.add(append(group, readable(group, step.command())));
-    }
-    return Future.all(replies).map(all -> new Reply.OfSteps(all.list()));
   }
 
   private Future<Reply> submitMeta(MetaCommand command) {

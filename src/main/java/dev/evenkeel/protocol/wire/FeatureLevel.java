@@ -30,7 +30,15 @@ package dev.evenkeel.protocol.wire;
  * which.
  */
 public final class FeatureLevel {
+  /** The lowest level that an entry can need. */
   public static final int FIRST = 1;
+
+  /**
+   * What the release before this one reads, and so every node that a cluster can have. Nothing has
+   * to be done in another way for nodes that read less. A log can still have entries of lower
+   * levels.
+   */
+  public static final int OLDEST = 8;
 
   /** From here on batches may be compressed. */
   public static final int COMPRESSION = 4;
@@ -102,8 +110,8 @@ public final class FeatureLevel {
   public static final int NEWEST = 10;
 
   /**
-   * System property that makes a node read less than its build can. The cluster then stays at that
-   * level, and the nodes can go back to the former version.
+   * System property that makes a node read less than its build can, though not less than {@link
+   * #OLDEST}. The cluster then stays at that level, and the nodes can go back to the former version.
    */
   public static final String MAX_PROPERTY = "evenkeel.feature.level.max";
 
@@ -111,6 +119,6 @@ public final class FeatureLevel {
 
   /** The highest level that this node reads. */
   public static int reads() {
-    return Math.max(FIRST, Math.min(NEWEST, Integer.getInteger(MAX_PROPERTY, NEWEST)));
+    return Math.max(OLDEST, Math.min(NEWEST, Integer.getInteger(MAX_PROPERTY, NEWEST)));
   }
 }

@@ -140,17 +140,17 @@ class FaultyEntryTest {
   void aLeaderLogsNothingThatSomeNodeCouldNotRead() throws IOException {
     DataState state =
         new DataState(
-            directory.resolve("d0"), disk::open, bodies, new TailMemory(1 << 20), 2, () -> 1);
+            directory.resolve("d0"), disk::open, bodies, new TailMemory(1 << 20), 9, () -> 8);
     state.open();
-    state.admit(bytes(1, Entry.DATA_COMMAND, 10));
-    assertThatThrownBy(() -> state.admit(bytes(2, Entry.DATA_COMMAND, 10)))
+    state.admit(bytes(8, Entry.DATA_COMMAND, 10));
+    assertThatThrownBy(() -> state.admit(bytes(9, Entry.DATA_COMMAND, 10)))
         .isInstanceOfSatisfying(
             RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.UNAVAILABLE))
-        .hasMessageContaining("needs feature level 2, and the cluster is at level 1");
-    assertThatThrownBy(() -> state.admit(bytes(3, Entry.DATA_COMMAND, 10)))
+        .hasMessageContaining("needs feature level 9, and the cluster is at level 8");
+    assertThatThrownBy(() -> state.admit(bytes(10, Entry.DATA_COMMAND, 10)))
         .isInstanceOfSatisfying(
             RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.UNAVAILABLE))
-        .hasMessageContaining("needs feature level 3, and the cluster is at level 1");
+        .hasMessageContaining("needs feature level 10, and the cluster is at level 8");
   }
 
   @Test
@@ -158,13 +158,13 @@ class FaultyEntryTest {
       throws IOException {
     DataState state =
         new DataState(
-            directory.resolve("d0"), disk::open, bodies, new TailMemory(1 << 20), 3, () -> 1);
+            directory.resolve("d0"), disk::open, bodies, new TailMemory(1 << 20), 10, () -> 8);
     state.open();
-    Entries.apply(state, 1, 0, bytes(2, Entry.DATA_COMMAND, 10));
-    state.admit(bytes(2, Entry.DATA_COMMAND, 10));
-    assertThat(state.levelOfCluster()).isEqualTo(2);
-    assertThatThrownBy(() -> state.admit(bytes(3, Entry.DATA_COMMAND, 10)))
-        .hasMessageContaining("needs feature level 3, and the cluster is at level 2");
+    Entries.apply(state, 1, 0, bytes(9, Entry.DATA_COMMAND, 10));
+    state.admit(bytes(9, Entry.DATA_COMMAND, 10));
+    assertThat(state.levelOfCluster()).isEqualTo(9);
+    assertThatThrownBy(() -> state.admit(bytes(10, Entry.DATA_COMMAND, 10)))
+        .hasMessageContaining("needs feature level 10, and the cluster is at level 9");
   }
 
   @Test
