@@ -52,8 +52,8 @@ import java.util.List;
  * UNAVAILABLE if the cluster does not answer; INDETERMINATE if it is not known whether a change
  * happened; and as each method says.
  *
- * <p>A record has the fields that most programs need. Its {@code json} has all of them, as the HTTP
- * API gives them. A figure that is not known at the moment is null.
+ * <p>Questions and answers are records with the fields that the HTTP API has, see {@link
+ * Operations}. A figure that is not known at the moment is null.
  */
 public interface Admin {
   /** Asks any operation of the API, also one that has no method here. */
