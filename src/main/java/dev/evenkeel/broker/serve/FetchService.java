@@ -80,14 +80,14 @@ public final class FetchService {
       throw INVALID.error("a fetch needs a group; to look around, browse");
     }
     meters.fetchCame();
-    return new WaitingFetch(this, List.of(request), false).begin();
+    return new WaitingRequest(this, List.of(request), true).begin();
   }
 
   /** Answers a FETCH_MANY request, perhaps later. */
   Future<Buffer> fetchMany(Buffer body) {
     FetchManyRequest request = FetchManyRequest.decode(Frames.body(body));
     meters.fetchCame();
-    return new WaitingFetch(this, request.fetches(), true).begin();
+    return new WaitingRequest(this, request.fetches(), false).begin();
   }
 
   /**
@@ -99,7 +99,7 @@ public final class FetchService {
     if (request.waitMillis() > 0) {
       meters.fetchCame();
     }
-    return new WaitingFetch(this, List.of(request), false).begin();
+    return new WaitingRequest(this, List.of(request), true).begin();
   }
 
   /**
@@ -248,19 +248,19 @@ public final class FetchService {
   }
 
   /**
-   * Whether the group of a fetch with a filter is paused, or in debt. If so, the request looks
-   * again as soon as that is over.
+   * Whether the group of a fetch with a filter is paused, or in debt. If so, it looks again as soon
+   * as that is over.
    *
    * @throws RefusedException if the request cannot be served here or now
    */
-  boolean mustWait(WaitingFetch request, FetchRequest fetch) {
+  boolean mustWait(WaitingFetch waits, FetchRequest fetch) {
     placeOf(fetch);
     if (pauses.holds(fetch)) {
       return true;
     }
     boolean holds = debts.holds(fetch.group(), fetch.shard());
     if (holds) {
-      waiting.addInDebt(fetch.shard(), request);
+      waiting.addInDebt(waits);
     }
     return holds;
   }

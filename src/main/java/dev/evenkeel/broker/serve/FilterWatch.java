@@ -35,17 +35,15 @@ final class FilterWatch {
   /** A fetch may be so far behind the others. A look takes as much, and as much again. */
   private static final long LATE_BYTES_MAX = FetchService.LOOK_BYTES / 2;
 
-  /** A fetch that waits. Two of them are never the same. */
+  /** A stay of a fetch. Two of them are never the same. */
   static final class Member {
-    final WaitingFetch request;
-    final int index;
+    final WaitingFetch fetch;
 
     /** The fetch, from where it has not looked yet. */
     final FetchRequest wanted;
 
-    Member(WaitingFetch request, int index, FetchRequest wanted) {
-      this.request = request;
-      this.index = index;
+    Member(WaitingFetch fetch, FetchRequest wanted) {
+      this.fetch = fetch;
       this.wanted = wanted;
     }
   }
@@ -164,7 +162,7 @@ final class FilterWatch {
       if (from >= end) {
         if (group.shard(shard).sealed()) {
           // Owners must learn that nothing comes any more.
-          members().forEach(each -> each.request.again(each.index));
+          members().forEach(each -> each.fetch.again());
         }
         return;
       }
@@ -205,14 +203,14 @@ final class FilterWatch {
           // If it has left meanwhile, it looks for itself. If it has come meanwhile, it wants
           // nothing of this, or waits for the next look.
           if (members.contains(member) && !late.contains(member) && found.frame() != null) {
-            member.request.found(member.index, found);
+            member.fetch.found(found);
           }
         });
     if (round.end < passed) {
       // There is more in front of the others than a look takes.
       List.copyOf(catchingUp).stream()
           .filter(members::contains)
-          .forEach(each -> each.request.leave(each.index));
+          .forEach(each -> each.fetch.leave());
     } else if (round.end > passed) {
       recent.add(new Looked(passed, round.bytes));
       recentBytes += round.bytes;
@@ -229,7 +227,7 @@ final class FilterWatch {
 
   /** Each one looks for itself, and learns what is wrong. */
   private void eachForItself() {
-    members().forEach(each -> each.request.leave(each.index));
+    members().forEach(each -> each.fetch.leave());
   }
 
   /**

@@ -55,27 +55,32 @@ final class WaitingFetches {
     return count + more <= serve.options().get(BrokerOptions.FETCHES_WAITING_MAX);
   }
 
-  private static LeaseKey leaseKey(FetchRequest request) {
-    return new LeaseKey(request.shard(), request.group());
+  private static LeaseKey leaseKey(WaitingFetch fetch) {
+    return new LeaseKey(fetch.asked().shard(), fetch.asked().group());
   }
 
-  /** A request waits from now on, until {@link #gone} has been called for each of its shards. */
-  void add(WaitingFetch request) {
-    List<FetchRequest> fetches = request.fetches();
-    for (FetchRequest each : fetches) {
-      if (!each.group().isEmpty()) {
+  private static boolean hasLease(WaitingFetch fetch) {
+    return !fetch.asked().group().isEmpty();
+  }
+
+  /** The fetches of a request wait from now on, each until {@link #remove}. */
+  void add(List<WaitingFetch> fetches) {
+    for (WaitingFetch each : fetches) {
+      if (hasLease(each)) {
         // An owner that asks again has given up its former fetch: nobody waits for that answer.
         // Whoever gets the shard next asks at another epoch.
-        copy(byLease, leaseKey(each)).forEach(former -> former.giveUp(each));
+        copy(byLease, leaseKey(each)).stream()
+            .filter(former -> former.asked().epoch() == each.asked().epoch())
+            .forEach(WaitingFetch::giveUp);
       }
     }
     count += fetches.size();
-    for (FetchRequest each : fetches) {
-      if (!each.group().isEmpty()) {
-        byLease.computeIfAbsent(leaseKey(each), any -> new LinkedHashSet<>(2)).add(request);
+    for (WaitingFetch each : fetches) {
+      if (hasLease(each)) {
+        add(byLease, leaseKey(each), each);
       }
-      if (!each.filters()) {
-        waiting.computeIfAbsent(each.shard(), any -> new LinkedHashSet<>(2)).add(request);
+      if (!each.asked().filters()) {
+        add(waiting, each.asked().shard(), each);
       }
     }
     // An entry applied between the look and the wait has been announced already, or will be.
@@ -90,27 +95,23 @@ final class WaitingFetches {
   }
 
   /** A fetch is no longer awaited. */
-  void closed() {
+  void remove(WaitingFetch fetch) {
     count--;
-  }
-
-  /** A request has no fetch of that shard any more. */
-  void gone(WaitingFetch request, Shard shard) {
-    remove(waiting, shard, request);
-    remove(inDebt, shard, request);
-    String group = request.fetches().get(0).group();
-    if (!group.isEmpty()) {
-      remove(byLease, new LeaseKey(shard, group), request);
+    remove(waiting, fetch.asked().shard(), fetch);
+    remove(inDebt, fetch.asked().shard(), fetch);
+    if (hasLease(fetch)) {
+      remove(byLease, leaseKey(fetch), fetch);
     }
   }
 
-  private static <K> void remove(Map<K, Set<WaitingFetch>> from, K key, WaitingFetch request) {
+  private static <K> void add(Map<K, Set<WaitingFetch>> to, K key, WaitingFetch fetch) {
+    to.computeIfAbsent(key, any -> new LinkedHashSet<>(2)).add(fetch);
+  }
+
+  private static <K> void remove(Map<K, Set<WaitingFetch>> from, K key, WaitingFetch fetch) {
     Set<WaitingFetch> of = from.get(key);
-    if (of != null) {
-      of.remove(request);
-      if (of.isEmpty()) {
-        from.remove(key);
-      }
+    if (of != null && of.remove(fetch) && of.isEmpty()) {
+      from.remove(key);
     }
   }
 
@@ -133,7 +134,7 @@ final class WaitingFetches {
     if (!watch.add(member, end)) {
       return false;
     }
-    // Not now: the member is not known to its request yet.
+    // Not now: the fetch does not know its member yet.
     serve.run(watch::look);
     return true;
   }
@@ -156,7 +157,7 @@ final class WaitingFetches {
 
   /** Looks again at the fetches that wait for a shard. */
   void shardChanged(Shard shard) {
-    copy(waiting, shard).forEach(each -> each.again(shard));
+    copy(waiting, shard).forEach(WaitingFetch::again);
     FilterWatch watch = watches.get(shard);
     if (watch != null) {
       watch.look();
@@ -165,7 +166,7 @@ final class WaitingFetches {
 
   /** Looks again at the fetches of a group that wait for a shard. */
   void leaseChanged(LeaseKey key) {
-    copy(byLease, key).forEach(each -> each.again(key.shard()));
+    copy(byLease, key).forEach(WaitingFetch::again);
   }
 
   /** Looks again at every waiting fetch of the shards wanted. */
@@ -173,14 +174,14 @@ final class WaitingFetches {
     List.copyOf(waiting.keySet()).stream().filter(wanted).forEach(this::shardChanged);
     for (Map.Entry<Shard, FilterWatch> watch : List.copyOf(watches.entrySet())) {
       if (wanted.test(watch.getKey())) {
-        watch.getValue().members().forEach(each -> each.request.again(each.index));
+        watch.getValue().members().forEach(each -> each.fetch.again());
       }
     }
   }
 
   /** Answers waiting fetches of a group: the shard has retries that its owner did not add. */
   void retriesAdded(LeaseKey key) {
-    copy(byLease, key).forEach(each -> each.answerNothing(key.shard(), key.group()));
+    copy(byLease, key).forEach(WaitingFetch::answerNothing);
   }
 
   /** Looks again at the fetches of a shard: their group was in debt. */
@@ -188,13 +189,13 @@ final class WaitingFetches {
     shardChanged(shard);
     Set<WaitingFetch> held = inDebt.remove(shard);
     if (held != null) {
-      held.forEach(each -> each.again(shard));
+      held.forEach(WaitingFetch::again);
     }
   }
 
   /** The group of a waiting fetch is in debt: it is looked at again when that is paid. */
-  void addInDebt(Shard shard, WaitingFetch request) {
-    inDebt.computeIfAbsent(shard, any -> new LinkedHashSet<>(2)).add(request);
+  void addInDebt(WaitingFetch fetch) {
+    add(inDebt, fetch.asked().shard(), fetch);
   }
 
   /** Refuses all of them. */
@@ -202,7 +203,7 @@ final class WaitingFetches {
     Set<WaitingFetch> all = new LinkedHashSet<>();
     waiting.values().forEach(all::addAll);
     byLease.values().forEach(all::addAll);
-    watches.values().forEach(each -> each.members().forEach(one -> all.add(one.request)));
-    all.forEach(each -> each.refuse(why));
+    watches.values().forEach(each -> each.members().forEach(one -> all.add(one.fetch)));
+    all.forEach(each -> each.request().refuse(why));
   }
 }
