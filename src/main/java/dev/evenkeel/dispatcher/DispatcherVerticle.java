@@ -186,8 +186,8 @@ public final class DispatcherVerticle extends VerticleBase {
 
   private void follow(LogGroup group, Consumer<Leadership> action) {
     Consumer<Leadership> listener = leadership -> later(() -> action.accept(leadership));
-    group.onLeadership(listener);
-    forgets.add(() -> group.offLeadership(listener));
+    group.elections().onLeadership(listener);
+    forgets.add(() -> group.elections().offLeadership(listener));
   }
 
   private void listen(String address, io.vertx.core.Handler<Message<Object>> handler) {

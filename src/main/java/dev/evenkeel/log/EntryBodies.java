@@ -14,7 +14,7 @@ import java.util.List;
  * #restore} meanwhile, and any thread may read.
  *
  * <p>Whoever keeps the files may delete a body when the state does not need it any more, but only
- * of an entry below {@link LogGroup#firstIndex()}: the log sends the others to followers, and a
+ * of an entry below {@link LogCopy#firstIndex()}: the log sends the others to followers, and a
  * leader that cannot read one counts as damaged. Bodies that a snapshot links stay in the snapshot.
  */
 public interface EntryBodies extends Closeable {

@@ -569,7 +569,7 @@ class BrokerVerticleTest {
     RefusedException refused = refusal(bench.append(shard, batch(0, 0, 0, 1)));
     assertThat(refused.refusal()).isEqualTo(Refusal.DISK_FULL);
     assertThat(refused.getMessage()).contains("999", "1000", "evenkeel-broker");
-    assertThat(node.log().all()).noneMatch(group -> group.eligibility().eligible());
+    assertThat(node.log().all()).noneMatch(group -> group.elections().eligibility().eligible());
     assertThat(get(bench.fetch("g", shard, 1, 0, 0)).batches()).hasSize(1);
     assertThat(bench.submit("n1", bench.groupOf(shard), Commands.commit("g", shard, 1, 2)))
         .isEqualTo(Reply.DONE);
@@ -578,7 +578,7 @@ class BrokerVerticleTest {
     assertThat(get(bench.append(shard, batch(0, 0, 0, 1))).results().get(0).value()).isEqualTo(2);
     bench.diskFree.set(1500);
     node.checkDisk();
-    assertThat(node.log().all()).allMatch(group -> group.eligibility().eligible());
+    assertThat(node.log().all()).allMatch(group -> group.elections().eligibility().eligible());
   }
 
   @Test

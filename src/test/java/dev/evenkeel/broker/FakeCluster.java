@@ -1,16 +1,19 @@
 package dev.evenkeel.broker;
 
+import dev.evenkeel.log.Elections;
 import dev.evenkeel.log.Eligibility;
 import dev.evenkeel.log.EntryBodies;
 import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.log.Follower;
 import dev.evenkeel.log.Leadership;
+import dev.evenkeel.log.LogCopy;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStatus;
 import dev.evenkeel.log.Replicas;
 import dev.evenkeel.log.ReplicatedState;
+import dev.evenkeel.log.Voters;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.io.IOException;
@@ -139,7 +142,7 @@ public final class FakeCluster implements AutoCloseable {
       }
     }
 
-    private final class View implements LogGroup {
+    private final class View implements LogGroup, Elections, Voters, LogCopy {
       private final String nodeId;
       private final Eligibility eligibility = new Eligibility();
 
@@ -150,6 +153,21 @@ public final class FakeCluster implements AutoCloseable {
       @Override
       public String name() {
         return name;
+      }
+
+      @Override
+      public Elections elections() {
+        return this;
+      }
+
+      @Override
+      public Voters voters() {
+        return this;
+      }
+
+      @Override
+      public LogCopy copy() {
+        return this;
       }
 
       @Override
@@ -187,12 +205,12 @@ public final class FakeCluster implements AutoCloseable {
       }
 
       @Override
-      public List<String> voters() {
+      public List<String> names() {
         return List.of();
       }
 
       @Override
-      public CompletableFuture<Void> removeVoters(String node, String except) {
+      public CompletableFuture<Void> remove(String node, String except) {
         throw new UnsupportedOperationException();
       }
 
@@ -202,7 +220,7 @@ public final class FakeCluster implements AutoCloseable {
       }
 
       @Override
-      public CompletableFuture<Void> addVoter(String voter) {
+      public CompletableFuture<Void> add(String voter) {
         throw new UnsupportedOperationException();
       }
 

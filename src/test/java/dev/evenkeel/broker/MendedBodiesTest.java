@@ -88,7 +88,9 @@ class MendedBodiesTest {
     bench
         .nodes
         .values()
-        .forEach(node -> assertThat(node.log().data().get(0).eligibility().reasons()).isEmpty());
+        .forEach(
+            node ->
+                assertThat(node.log().data().get(0).elections().eligibility().reasons()).isEmpty());
   }
 
   @Test
@@ -148,7 +150,7 @@ class MendedBodiesTest {
     node("n1").maintenance().scrub();
     assertThat(offsets(2)).containsExactly(4L, 6L, 8L);
     assertThat(node("n1").maintenance().mender(0).lostMessages()).isEqualTo(2);
-    assertThat(node("n1").log().data().get(0).eligibility().reasons()).isEmpty();
+    assertThat(node("n1").log().data().get(0).elections().eligibility().reasons()).isEmpty();
   }
 
   @Test

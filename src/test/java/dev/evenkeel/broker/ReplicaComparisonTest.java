@@ -28,7 +28,7 @@ class ReplicaComparisonTest {
 
   private static Map<Reason, String> reasons(Bench bench, String node) {
     LogGroup group = bench.nodes.get(node).log().data().get(0);
-    return group.eligibility().reasons();
+    return group.elections().eligibility().reasons();
   }
 
   @Test

@@ -7,14 +7,16 @@ import dev.evenkeel.dedup.Claim;
 import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.Step;
 import dev.evenkeel.dedup.StepReply;
+import dev.evenkeel.log.Elections;
 import dev.evenkeel.log.Eligibility;
-import dev.evenkeel.log.Follower;
 import dev.evenkeel.log.Leadership;
+import dev.evenkeel.log.LogCopy;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStatus;
 import dev.evenkeel.log.Replicas;
+import dev.evenkeel.log.Voters;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
@@ -192,7 +194,7 @@ final class FakeCluster implements ClusterMember {
   }
 
   /** A node whose meta leadership can be set. */
-  static final class Node implements LogNode {
+  static final class Node implements LogNode, Elections {
     private final List<Consumer<Leadership>> listeners = new CopyOnWriteArrayList<>();
     private volatile Leadership leadership = Leadership.UNKNOWN;
 
@@ -250,40 +252,18 @@ final class FakeCluster implements ClusterMember {
     @Override
     public LogGroup meta() {
       return new LogGroup() {
-        private final Eligibility eligibility = new Eligibility();
-
-        @Override
-        public Eligibility eligibility() {
-          return eligibility;
-        }
-
         @Override
         public String name() {
           return META;
         }
 
         @Override
+        public Elections elections() {
+          return Node.this;
+        }
+
+        @Override
         public CompletableFuture<ByteBuffer> append(ByteBuffer head, List<ByteBuffer> body) {
-          throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public Leadership leadership() {
-          return leadership;
-        }
-
-        @Override
-        public void onLeadership(Consumer<Leadership> listener) {
-          listeners.add(listener);
-        }
-
-        @Override
-        public void offLeadership(Consumer<Leadership> listener) {
-          listeners.remove(listener);
-        }
-
-        @Override
-        public CompletableFuture<Void> handLeadershipTo(String nodeId) {
           throw new UnsupportedOperationException();
         }
 
@@ -293,45 +273,45 @@ final class FakeCluster implements ClusterMember {
         }
 
         @Override
-        public boolean caughtUp() {
-          return true;
-        }
-
-        @Override
         public LogStatus status() {
           throw new UnsupportedOperationException();
         }
 
         @Override
-        public List<Follower> followers() {
-          return List.of();
-        }
-
-        @Override
-        public List<String> voters() {
-          return List.of();
-        }
-
-        @Override
-        public CompletableFuture<Void> removeVoters(String node, String except) {
+        public Voters voters() {
           throw new UnsupportedOperationException();
         }
 
         @Override
-        public CompletableFuture<Void> addListener(String listener) {
-          throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public CompletableFuture<Void> addVoter(String voter) {
-          throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public CompletableFuture<Long> snapshot() {
+        public LogCopy copy() {
           throw new UnsupportedOperationException();
         }
       };
+    }
+
+    @Override
+    public Leadership leadership() {
+      return leadership;
+    }
+
+    @Override
+    public void onLeadership(Consumer<Leadership> listener) {
+      listeners.add(listener);
+    }
+
+    @Override
+    public void offLeadership(Consumer<Leadership> listener) {
+      listeners.remove(listener);
+    }
+
+    @Override
+    public Eligibility eligibility() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletableFuture<Void> handLeadershipTo(String nodeId) {
+      throw new UnsupportedOperationException();
     }
 
     @Override

@@ -46,7 +46,7 @@ record Handover(PeerCalls calls, LogNode log) {
   }
 
   private Future<Void> give(LogGroup group, Map<String, Peer> answers) {
-    return tryNext(group, successors(group.name(), group.followers(), answers), 0);
+    return tryNext(group, successors(group.name(), group.voters().followers(), answers), 0);
   }
 
   private Future<Void> tryNext(LogGroup group, List<String> successors, int index) {
@@ -57,7 +57,7 @@ record Handover(PeerCalls calls, LogNode log) {
     String next = successors.get(index);
     LOG.info("log group {}: handing the leadership to {} before stopping", group.name(), next);
     return Future.fromCompletionStage(
-            group.handLeadershipTo(next), calls.vertx().getOrCreateContext())
+            group.elections().handLeadershipTo(next), calls.vertx().getOrCreateContext())
         .recover(
             failure -> {
               LOG.warn(

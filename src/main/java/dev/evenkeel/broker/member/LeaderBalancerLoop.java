@@ -66,8 +66,8 @@ final class LeaderBalancerLoop {
                   look();
                 });
     for (LogGroup group : log.all()) {
-      group.eligibility().onChange(() -> lookIfUnfit(group));
-      group.onLeadership(leadership -> lookIfUnfit(group));
+      group.elections().eligibility().onChange(() -> lookIfUnfit(group));
+      group.elections().onLeadership(leadership -> lookIfUnfit(group));
     }
     look();
   }
@@ -88,11 +88,14 @@ final class LeaderBalancerLoop {
     String why =
         "this node sees %s of the %s nodes: repair the network between the nodes"
             .formatted(seen, nodes);
-    log.all().forEach(group -> group.eligibility().set(Reason.OUT_OF_VIEW, outside ? why : null));
+    log.all()
+        .forEach(
+            group -> group.elections().eligibility().set(Reason.OUT_OF_VIEW, outside ? why : null));
   }
 
   private void lookIfUnfit(LogGroup group) {
-    if (!group.eligibility().eligible() && log.nodeId().equals(group.leadership().leader())) {
+    if (!group.elections().eligibility().eligible()
+        && log.nodeId().equals(group.leadership().leader())) {
       look();
     }
   }
@@ -137,7 +140,7 @@ final class LeaderBalancerLoop {
               group.leadership().leader(),
               group.leadership().ready(),
               group.status().commitIndex(),
-              group.followers()));
+              group.voters().followers()));
     }
     LeaderBalancer.Move move =
         decider.next(
@@ -149,10 +152,10 @@ final class LeaderBalancerLoop {
         groups.stream().filter(each -> each.name().equals(move.group())).findFirst().orElseThrow();
     String why =
         move.unfit()
-            ? "because this node should not lead it " + group.eligibility().reasons()
+            ? "because this node should not lead it " + group.elections().eligibility().reasons()
             : "to balance the load";
     LOG.info("log group {}: giving the leadership to {}, {}", move.group(), move.node(), why);
-    return Future.fromCompletionStage(group.handLeadershipTo(move.node()), context)
+    return Future.fromCompletionStage(group.elections().handLeadershipTo(move.node()), context)
         // There may be more that this node should not lead.
         .onSuccess(done -> again |= move.unfit())
         .recover(

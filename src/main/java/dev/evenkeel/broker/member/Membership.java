@@ -379,17 +379,17 @@ public final class Membership implements PeerLink {
     LogGroup group = group(asked.group());
     requireVoters(group, asked.seen());
     return change(
-        group.removeVoters(asked.node(), asked.voter()), () -> group.status().commitIndex());
+        group.voters().remove(asked.node(), asked.voter()), () -> group.status().commitIndex());
   }
 
   private Future<Changed> addVoter(ChangeVoters asked) {
     placement().requireStays(asked.voter());
-    return change(group(asked.group()).addVoter(asked.voter()));
+    return change(group(asked.group()).voters().add(asked.voter()));
   }
 
   private Future<Changed> addListener(ChangeVoters asked) {
     placement().requireStays(asked.voter());
-    return change(group(asked.group()).addListener(asked.voter()));
+    return change(group(asked.group()).voters().addListener(asked.voter()));
   }
 
   private Future<Changed> dropCopy(DropCopy asked) {
@@ -402,10 +402,10 @@ public final class Membership implements PeerLink {
     if (seen == null) {
       return;
     }
-    if (!Set.copyOf(seen).equals(Set.copyOf(group.voters()))) {
+    if (!Set.copyOf(seen).equals(Set.copyOf(group.voters().names()))) {
       throw UNAVAILABLE.error(
           "log group %s has the voters %s, and the request is for %s",
-          group.name(), group.voters(), seen);
+          group.name(), group.voters().names(), seen);
     }
   }
 
@@ -451,7 +451,7 @@ public final class Membership implements PeerLink {
         opened == null
             ? Set.of()
             : opened.log().all().stream()
-                .filter(group -> !group.eligibility().eligible())
+                .filter(group -> !group.elections().eligibility().eligible())
                 .map(LogGroup::name)
                 .collect(Collectors.toSet());
     return new Peer(
@@ -474,7 +474,9 @@ public final class Membership implements PeerLink {
           leads.put(
               group.name(),
               new Peer.Led(
-                  Set.copyOf(group.voters()), Set.copyOf(group.listeners()), opened.bytes(group)));
+                  Set.copyOf(group.voters().names()),
+                  Set.copyOf(group.voters().listeners()),
+                  opened.bytes(group)));
         }
       }
     }
@@ -485,7 +487,7 @@ public final class Membership implements PeerLink {
     return opened == null
         ? Set.of()
         : opened.log().all().stream()
-            .filter(LogGroup::holdsCopy)
+            .filter(group -> group.copy().exists())
             .map(LogGroup::name)
             .collect(Collectors.toSet());
   }
@@ -495,7 +497,7 @@ public final class Membership implements PeerLink {
     Map<String, Long> copying = new TreeMap<>();
     if (opened != null) {
       for (LogGroup group : opened.log().all()) {
-        SnapshotTransfer transfer = group.snapshotTransfer();
+        SnapshotTransfer transfer = group.copy().snapshotTransfer();
         if (transfer.from() != null) {
           copying.put(group.name(), transfer.bytesTotal() - transfer.bytesHere());
         }
@@ -589,14 +591,15 @@ public final class Membership implements PeerLink {
         .compose(
             answer -> {
               List<String> voters = new ArrayList<>();
-              List<String> everywhere = new ArrayList<>(log.meta().voters());
-              everywhere.addAll(log.meta().listeners());
+              List<String> everywhere = new ArrayList<>(log.meta().voters().names());
+              everywhere.addAll(log.meta().voters().listeners());
               Map<String, List<String>> placement = broker.meta().tables().placement();
               for (LogGroup group : log.all()) {
-                voters.addAll(group.voters());
+                voters.addAll(group.voters().names());
                 // Of log groups without a vote here, the placement sees to it.
-                if (Replacement.isToVote(placement, group, lost) && !group.voters().isEmpty()) {
-                  everywhere.retainAll(group.voters());
+                if (Replacement.isToVote(placement, group, lost)
+                    && !group.voters().names().isEmpty()) {
+                  everywhere.retainAll(group.voters().names());
                 }
               }
               Replacement.check(lost, log.nodes(), log.clusterId(), answer, voters, everywhere);

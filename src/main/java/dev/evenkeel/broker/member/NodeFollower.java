@@ -106,7 +106,7 @@ final class NodeFollower {
             .map(each -> "it gives its copies away")
             .findFirst()
             .orElse(null);
-    log.all().forEach(group -> group.eligibility().set(Reason.DRAINING, state));
+    log.all().forEach(group -> group.elections().eligibility().set(Reason.DRAINING, state));
     known.accept(now);
     if (peers.stream().noneMatch(each -> each.nodeId().equals(log.nodeId()))) {
       return;

@@ -146,7 +146,8 @@ final class PlacementLoop {
     String voter = VoterId.of(id, asked.incarnation());
     for (LogGroup group : log.all()) {
       for (String other :
-          Stream.concat(group.voters().stream(), group.listeners().stream()).toList()) {
+          Stream.concat(group.voters().names().stream(), group.voters().listeners().stream())
+              .toList()) {
         if (VoterId.node(other).equals(id) && !other.equals(voter)) {
           throw INVALID.error(
               "the cluster has a node '%s' with data: give the new node another id, or"
@@ -349,13 +350,13 @@ final class PlacementLoop {
           name, new PlacementSteps.Group(name, Set.copyOf(each.founders()), Set.of(), null, 0));
     }
     for (LogGroup group : log.all()) {
-      if (!group.voters().isEmpty()) {
+      if (!group.voters().names().isEmpty()) {
         known.put(
             group.name(),
             new PlacementSteps.Group(
                 group.name(),
-                Set.copyOf(group.voters()),
-                Set.copyOf(group.listeners()),
+                Set.copyOf(group.voters().names()),
+                Set.copyOf(group.voters().listeners()),
                 null,
                 node.bytes(group)));
       }

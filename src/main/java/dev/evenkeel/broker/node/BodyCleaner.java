@@ -131,7 +131,7 @@ public final class BodyCleaner {
     rewriting = new ByteRate(rewriteBytesPerSecond);
     this.clock = clock;
     this.messagesMax = messagesMax;
-    snapshotsToDrop = log.snapshotIndex();
+    snapshotsToDrop = log.copy().snapshotIndex();
   }
 
   public String group() {
@@ -220,7 +220,7 @@ public final class BodyCleaner {
 
   /** Entries from this one on may be sent to a follower, or were not seen by the state yet. */
   private long limit() {
-    return Math.min(log.firstIndex(), state.appliedIndex() + 1);
+    return Math.min(log.copy().firstIndex(), state.appliedIndex() + 1);
   }
 
   private static long lastNumber(Segments segments) {
@@ -288,7 +288,7 @@ public final class BodyCleaner {
 
   /** One that is being taken may have linked what is gone now, too. */
   private void dropSnapshotsUntilNow() {
-    snapshotsToDrop = Math.max(log.snapshotIndex(), state.appliedIndex());
+    snapshotsToDrop = Math.max(log.copy().snapshotIndex(), state.appliedIndex());
   }
 
   private void rewrite(Segments segments) throws IOException {
@@ -318,10 +318,10 @@ public final class BodyCleaner {
   /** Lets the log begin a new file, if this node leads; then drop those that a snapshot covers. */
   private void letLogDrop() throws IOException {
     if (log.leadership().ready()) {
-      append(new DataCommand.FillLog(new byte[log.fileBytes()]));
+      append(new DataCommand.FillLog(new byte[log.copy().fileBytes()]));
       append(new DataCommand.Retain());
     }
-    await("a snapshot", log.snapshot());
+    await("a snapshot", log.copy().snapshot());
   }
 
   private void append(DataCommand command) throws IOException {
@@ -333,15 +333,15 @@ public final class BodyCleaner {
     if (snapshotsToDrop == NONE) {
       return;
     }
-    if (log.snapshotIndex() <= snapshotsToDrop) {
+    if (log.copy().snapshotIndex() <= snapshotsToDrop) {
       // No snapshot is taken as long as nothing was applied since the last one.
       if (state.appliedIndex() <= snapshotsToDrop && log.leadership().ready()) {
         append(new DataCommand.Retain());
       }
-      await("a snapshot", log.snapshot());
+      await("a snapshot", log.copy().snapshot());
     }
-    if (log.snapshotIndex() > snapshotsToDrop) {
-      await("the deletion of snapshots", log.dropFormerSnapshots());
+    if (log.copy().snapshotIndex() > snapshotsToDrop) {
+      await("the deletion of snapshots", log.copy().dropFormerSnapshots());
       if (freedSinceSnapshot > 0) {
         LOG.info(
             "log group {}: freed {} MiB of dropped messages", log.name(), freedSinceSnapshot >> 20);

@@ -345,7 +345,7 @@ public final class BodyMender {
 
     private MendDecision decide(long index, RecordHeader own, List<BodyAnswer> answers) {
       return MendDecision.of(
-          index, own, state.appliedIndex(), log.firstIndex(), others.get().size(), answers);
+          index, own, state.appliedIndex(), log.copy().firstIndex(), others.get().size(), answers);
     }
 
     private void ask(String other, long index, List<BodyAnswer> answers) {
@@ -371,7 +371,7 @@ public final class BodyMender {
       if (nowhere.isEmpty()) {
         return unneeded;
       }
-      long first = log.firstIndex();
+      long first = log.copy().firstIndex();
       BodyRefs refs = state.read(store -> BodyRefs.of(store, nowhere));
       for (long index : nowhere) {
         if (!refs.needs(index) && index < first) {

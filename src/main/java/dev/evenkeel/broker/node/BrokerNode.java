@@ -84,7 +84,7 @@ public final class BrokerNode implements AutoCloseable {
       states.put(group.name(), state);
     }
     states.keySet().forEach(group -> replicaChecks.put(group, new ReplicaCheck()));
-    log.all().forEach(group -> state(group.name()).onDamage(group::damaged));
+    log.all().forEach(group -> state(group.name()).onDamage(group.copy()::damaged));
     clock =
         new ClusterClock(
             settings.clockMillis(), () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
@@ -189,7 +189,7 @@ public final class BrokerNode implements AutoCloseable {
     String exhausted = disk.exhausted();
     log.refuseEntries(exhausted);
     String low = exhausted == null ? disk.low() : "it takes no entries: " + exhausted;
-    log.all().forEach(group -> group.eligibility().set(Reason.DISK_FULL, low));
+    log.all().forEach(group -> group.elections().eligibility().set(Reason.DISK_FULL, low));
   }
 
   /** Writes a retention entry to each data log group that this node leads. */
@@ -307,7 +307,7 @@ public final class BrokerNode implements AutoCloseable {
     replicaChecks.put(name, new ReplicaCheck());
     log.addGroup(added.founders());
     LogGroup group = log.data().get(added.index());
-    state.onDamage(group::damaged);
+    state.onDamage(group.copy()::damaged);
     maintenance.add(group, state);
     data.add(state);
   }

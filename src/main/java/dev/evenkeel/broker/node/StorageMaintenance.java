@@ -93,7 +93,7 @@ public final class StorageMaintenance implements AutoCloseable {
 
   /** The other nodes that have a copy. */
   private List<String> others(LogGroup group) {
-    List<String> voting = group.votingNodes();
+    List<String> voting = group.voters().nodes();
     // Before the first leader is known, any node may have one.
     return voting.isEmpty()
         ? log.others()
@@ -174,7 +174,7 @@ public final class StorageMaintenance implements AutoCloseable {
     ByteRate rate = new ByteRate(settings.options().get(BrokerOptions.SCRUB_BYTES_PER_SECOND));
     scrubs.forEach(scrub -> check(() -> scrub.pass(rate::take)));
     for (LogGroup group : log.all()) {
-      check(() -> group.checkFiles(rate));
+      check(() -> group.copy().checkFiles(rate));
       check(() -> states.get(group.name()).checkFiles(rate));
     }
   }

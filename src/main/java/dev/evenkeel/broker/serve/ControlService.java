@@ -296,7 +296,11 @@ public final class ControlService {
   private NodeLogs.Group known(LogGroup group) {
     LogStatus status = group.status();
     Map<String, String> ineligible = new TreeMap<>();
-    group.eligibility().reasons().forEach((why, detail) -> ineligible.put(why.name(), detail));
+    group
+        .elections()
+        .eligibility()
+        .reasons()
+        .forEach((why, detail) -> ineligible.put(why.name(), detail));
     Map<String, String> differs = new TreeMap<>();
     node.replicaCheck(group.name())
         .differences()

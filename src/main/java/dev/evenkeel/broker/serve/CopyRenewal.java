@@ -22,15 +22,15 @@ final class CopyRenewal {
   /** Looks at the answers of the other nodes; nodes that did not answer are missing. */
   void look(Map<String, NodeLogs> answers) {
     for (LogGroup group : log.all()) {
-      if (group.eligibility().reasons().containsKey(Reason.DAMAGED)
+      if (group.elections().eligibility().reasons().containsKey(Reason.DAMAGED)
           && mayGiveUp(group.name(), group.leadership().leader(), others(group), answers)) {
-        group.copyAnew();
+        group.copy().copyAnew();
       }
     }
   }
 
   private List<String> others(LogGroup group) {
-    return group.votingNodes().stream().filter(node -> !node.equals(log.nodeId())).toList();
+    return group.voters().nodes().stream().filter(node -> !node.equals(log.nodeId())).toList();
   }
 
   /**

@@ -53,7 +53,7 @@ final class LogMetrics {
     counter(
         "evenkeel.log.copied.anew",
         "Times that a damaged copy of the log group was replaced by that of other nodes",
-        log::copiedAnew);
+        log.copy()::copiedAnew);
     gauge(
         "evenkeel.replica.equal.index",
         "Last log entry up to which this node's state was found equal to that of every other node",
@@ -70,7 +70,7 @@ final class LogMetrics {
       scope.gauge(
           "evenkeel.log.ineligible",
           "1 if this node should not lead the log group, for this reason",
-          () -> log.eligibility().reasons().containsKey(reason) ? 1 : 0,
+          () -> log.elections().eligibility().reasons().containsKey(reason) ? 1 : 0,
           "log",
           name,
           "reason",
@@ -93,7 +93,7 @@ final class LogMetrics {
         () -> lastStoreBytes);
     snapshots();
     countLeader();
-    log.onLeadership(any -> countLeader());
+    log.elections().onLeadership(any -> countLeader());
   }
 
   /** Counts what is checked and mended of the bodies of a data log group. */
@@ -140,23 +140,23 @@ final class LogMetrics {
     gauge(
         "evenkeel.log.snapshot.bytes",
         "Size of the snapshot that this node copies from the leader; 0: none",
-        () -> log.snapshotTransfer().bytesTotal());
+        () -> log.copy().snapshotTransfer().bytesTotal());
     gauge(
         "evenkeel.log.snapshot.copied.bytes",
         "How much of this snapshot the node has",
-        () -> log.snapshotTransfer().bytesHere());
+        () -> log.copy().snapshotTransfer().bytesHere());
     counter(
         "evenkeel.log.snapshot.received.bytes",
         "Bytes of snapshots that the node has received",
-        () -> log.snapshotTransfer().bytesReceived());
+        () -> log.copy().snapshotTransfer().bytesReceived());
     counter(
         "evenkeel.log.snapshot.restarts",
         "Times that the transfer of a snapshot broke and went on",
-        () -> log.snapshotTransfer().restarts());
+        () -> log.copy().snapshotTransfer().restarts());
     counter(
         "evenkeel.log.snapshot.damaged.files",
         "Files of snapshots that came with a wrong checksum and were fetched again",
-        () -> log.snapshotTransfer().damagedFiles());
+        () -> log.copy().snapshotTransfer().damagedFiles());
   }
 
   private static double bytes(

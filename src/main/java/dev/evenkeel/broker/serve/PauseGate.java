@@ -63,7 +63,7 @@ final class PauseGate {
   private boolean knowsPauses() {
     if (!knows) {
       knows =
-          serve.node().log().meta().caughtUp()
+          serve.node().log().meta().copy().caughtUp()
               || System.nanoTime() - begunNanos > UNKNOWN_NANOS_MAX;
       if (!knows && !looksSoon) {
         looksSoon = true;

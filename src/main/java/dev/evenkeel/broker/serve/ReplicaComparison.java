@@ -60,6 +60,6 @@ final class ReplicaComparison {
     }
     List<String> others = node.others();
     String why = "its state differs from that of " + String.join(" and ", others);
-    log.eligibility().set(Reason.DIVERGED, check.odd(others) ? why : null);
+    log.elections().eligibility().set(Reason.DIVERGED, check.odd(others) ? why : null);
   }
 }

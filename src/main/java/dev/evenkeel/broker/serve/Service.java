@@ -103,6 +103,7 @@ public final class Service {
     comparison = new ReplicaComparison(node);
     renewal = new CopyRenewal(log);
     log.meta()
+        .elections()
         .onLeadership(
             leadership -> {
               announce(ClusterView.META, leadership);
@@ -134,6 +135,7 @@ public final class Service {
     announcers.add(new Announcer(serve, group, fetches.waiting(), due));
     group
         .log()
+        .elections()
         .onLeadership(
             leadership -> {
               announce(index, leadership);
@@ -160,7 +162,7 @@ public final class Service {
       if (leader.group() >= 0
           && leader.group() < groups.size()
           && node.log().nodes().contains(leader.node())) {
-        groups.get(leader.group()).log().heard(leader.node(), leader.term());
+        groups.get(leader.group()).log().elections().heard(leader.node(), leader.term());
       }
     }
   }
@@ -248,7 +250,7 @@ public final class Service {
    */
   public Buffer answerView(Buffer question) {
     // Read before the topics, so that the topics are at least as new.
-    boolean caughtUp = node.log().meta().caughtUp();
+    boolean caughtUp = node.log().meta().copy().caughtUp();
     long metaIndex = node.log().meta().status().appliedIndex();
     ViewSince since = caughtUp ? ViewSince.of(question) : null;
     MetaTables tables = node.meta().tables();

@@ -50,7 +50,7 @@ final class ShardTending {
   void look() {
     Map<Place, DataCommand> found = new HashMap<>();
     LogGroup meta = serve.node().log().meta();
-    if (meta.caughtUp() && meta.leadership().leader() != null) {
+    if (meta.copy().caughtUp() && meta.leadership().leader() != null) {
       for (int i = 0; i < serve.openGroups(); i++) {
         int index = i;
         LogGroupServer group = serve.groups().get(i);

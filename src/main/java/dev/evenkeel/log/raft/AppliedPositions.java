@@ -70,7 +70,9 @@ final class AppliedPositions {
     Map<String, Position> now = new LinkedHashMap<>();
     groups.forEach(
         group ->
-            now.put(group.name(), new Position(group.adapter().applied(), group.flushedIndex())));
+            now.put(
+                group.name(),
+                new Position(group.copy().adapter().applied(), group.copy().flushedIndex())));
     if (!now.equals(written)) {
       write(now);
     }

@@ -2,6 +2,7 @@ package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.Eligibility;
 import dev.evenkeel.log.Eligibility.Reason;
+import dev.evenkeel.log.LogCopy;
 import dev.evenkeel.log.StartAgainException;
 import java.io.IOException;
 import java.util.concurrent.Executor;
@@ -98,15 +99,20 @@ final class CopyRepair {
     }
   }
 
-  /** Looks whether the new copy is whole. On the executor only. */
-  void look(RaftServer.Division running, RaftLogGroup group, long nowNanos) {
+  /**
+   * Looks whether the new copy is whole. On the executor only.
+   *
+   * @param leader node id, or null
+   * @param whole the new copy
+   */
+  void look(RaftServer.Division running, String leader, LogCopy whole, long nowNanos) {
     if (!copy.copying()) {
       return;
     }
-    if (group.leadership().leader() == null) {
+    if (leader == null) {
       sayThatNobodyLeads(nowNanos);
-    } else if (progress.isWhole(running, copy.formerTerm(), group.adapter().snapshotIndex())
-        && group.caughtUp()) {
+    } else if (progress.isWhole(running, copy.formerTerm(), whole.snapshotIndex())
+        && whole.caughtUp()) {
       try {
         copy.finished();
         copied.increment();

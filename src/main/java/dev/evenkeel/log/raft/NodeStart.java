@@ -195,20 +195,20 @@ final class NodeStart {
   private void prepareFiles(RaftLogNode node, RaftLogGroup group, boolean used)
       throws LogStartException, IOException {
     Path log = node.directory(group.id());
-    DamagedCopy copy = group.copy();
+    DamagedCopy copy = group.copy().damage();
     copy.read();
-    DroppedCopy dropped = group.dropped();
+    DroppedCopy dropped = group.copy().dropped();
     dropped.read();
     if (dropped.due() || dropped.empty()) {
       forget(group);
-      dropped.finish(log, group.adapter().state());
+      dropped.finish(log, group.copy().adapter().state());
     }
     if (used && !dropped.empty()) {
-      LogGroupFiles.check(group.name(), log, group.isVoteless());
+      LogGroupFiles.check(group.name(), log, group.copy().isVoteless());
     }
     if (copy.due()) {
       forget(group);
-      copy.setAside(log, group.adapter().state());
+      copy.setAside(log, group.copy().adapter().state());
     }
   }
 
@@ -240,12 +240,12 @@ final class NodeStart {
             new SerialAppends.Copies() {
               @Override
               public TermIndex firstOfCopied(RaftGroupId group, ByteString leader) {
-                return node.group(group).adapter().install().notTakenOver(leader);
+                return node.group(group).copy().adapter().install().notTakenOver(leader);
               }
 
               @Override
               public void acknowledges(RaftGroupId group) throws IOException {
-                node.group(group).acknowledges();
+                node.group(group).copy().acknowledges();
               }
 
               @Override
@@ -253,7 +253,7 @@ final class NodeStart {
                 return node.opensAgain(node.group(group));
               }
             },
-            group -> node.group(group).readFailures(),
+            group -> node.group(group).copy().readFailures(),
             node::keepsOut)
         .putInto(parameters);
     RaftServer server =
@@ -262,7 +262,7 @@ final class NodeStart {
             .setParameters(parameters)
             .setProperties(properties)
             .setOption(RaftStorage.StartupOption.RECOVER)
-            .setStateMachineRegistry(id -> node.group(id).adapter())
+            .setStateMachineRegistry(id -> node.group(id).copy().adapter())
             .build();
     node.own(server);
     RaftServerConfigKeys.setStorageDir(properties, List.of(raft.toFile()));
@@ -279,7 +279,7 @@ final class NodeStart {
     guard.open();
     for (RaftLogGroup group : node.groups()) {
       check(server, node, group);
-      group.dropped().opened();
+      group.copy().dropped().opened();
     }
     checkAlive(node);
   }
@@ -308,7 +308,7 @@ final class NodeStart {
     AppliedPositions.Position last = positions.get(group.name());
     try {
       Path log = raft.resolve(group.id().getUuid().toString());
-      group.adapter().openFiles(log, last == null ? -1 : last.flushed());
+      group.copy().adapter().openFiles(log, last == null ? -1 : last.flushed());
       return null;
     } catch (LogStartException e) {
       return e;
@@ -392,7 +392,7 @@ final class NodeStart {
     // A lone node applies only what its own log holds on disk. (In a cluster a majority of others
     // may have committed what this node's disk had not taken yet; they send it again.)
     if (division.getRaftConf().getCurrentPeers().size() == 1) {
-      checkHolds(division, group.name(), group.adapter().atStart());
+      checkHolds(division, group.name(), group.copy().adapter().atStart());
       AppliedPositions.Position last = positions.get(group.name());
       checkHolds(division, group.name(), last == null ? null : last.applied());
     }
@@ -444,7 +444,7 @@ final class NodeStart {
    */
   private void awaitVoting(RaftLogNode node) throws LogStartException, InterruptedException {
     long begun = System.nanoTime();
-    while (!node.needsVote().allMatch(RaftLogGroup::isMember)) {
+    while (!node.needsVote().allMatch(group -> group.voters().isMember())) {
       checkAlive(node);
       link.waitingFor(
           String.format(

@@ -353,7 +353,7 @@ public final class RaftLogNode implements LogNode {
 
   /** Whether this node keeps out of an election of a log group, because it copies it anew. */
   boolean keepsOut(RaftGroupId id) {
-    return groups.stream().anyMatch(group -> group.id().equals(id) && group.keepsOut());
+    return groups.stream().anyMatch(group -> group.id().equals(id) && group.copy().keepsOut());
   }
 
   /** Where the engine keeps a log group. */
@@ -391,16 +391,16 @@ public final class RaftLogNode implements LogNode {
       throw UNAVAILABLE.error("the copy of log group %s is being opened", group.name());
     }
     try {
-      if (group.hearsLeader()) {
+      if (group.voters().hearsLeader()) {
         throw UNAVAILABLE.error("this node may still have a vote in log group %s", group.name());
       }
       LOG.info("log group {}: deleting the copy of this node, which has no vote", group.name());
-      DroppedCopy dropped = group.dropped();
-      dropped.begin(Math.max(above, group.lastIndex()));
+      DroppedCopy dropped = group.copy().dropped();
+      dropped.begin(Math.max(above, group.copy().lastIndex()));
       StateAdapter former = end(group);
       dropped.finish(directory(group.id()), former.state());
-      if (group.copy().detail() != null) {
-        group.copy().finished();
+      if (group.copy().damage().detail() != null) {
+        group.copy().damage().finished();
       }
       beginAgain(group, former);
       // Else the next start would miss what the former copy had.
@@ -463,14 +463,14 @@ public final class RaftLogNode implements LogNode {
           GroupManagementRequest.newRemove(
               ClientId.randomId(), server.getId(), 0, group.id(), false, false));
     }
-    StateAdapter former = group.adapter();
+    StateAdapter former = group.copy().adapter();
     former.close();
     former.closeBodies();
     return former;
   }
 
   private void beginAgain(RaftLogGroup group, StateAdapter former) throws IOException {
-    group.use(new StateAdapter(group.copy(), former.state(), settings, memory, exchange));
+    group.use(new StateAdapter(group.copy().damage(), former.state(), settings, memory, exchange));
     begin(group, List.of());
   }
 
@@ -481,7 +481,7 @@ public final class RaftLogNode implements LogNode {
    */
   private void begin(RaftLogGroup group, List<RaftPeer> voters) throws IOException {
     try {
-      group.adapter().openFiles(directory(group.id()), -1);
+      group.copy().adapter().openFiles(directory(group.id()), -1);
     } catch (LogStartException e) {
       throw new IOException(e);
     }
@@ -497,7 +497,7 @@ public final class RaftLogNode implements LogNode {
       group.started(server, server.getDivision(group.id()));
     } catch (IOException | RuntimeException e) {
       // The engine forgets it without closing it.
-      group.adapter().closeDivision();
+      group.copy().adapter().closeDivision();
       throw e;
     } finally {
       starting.remove(group.id());
@@ -556,16 +556,16 @@ public final class RaftLogNode implements LogNode {
   /** The engine can close a group on its own, as after a pause of a minute. */
   private void watch() {
     for (RaftLogGroup group : groups) {
-      if (!group.isAlive() && !closing.get()) {
+      if (!group.division().isAlive() && !closing.get()) {
         if (mayHaveLostVote(group)) {
           reopen(group);
         } else {
           fail(new IllegalStateException("log group " + group.name() + ": the log engine stopped"));
         }
       }
-      if (group.isAlive()) {
+      if (group.division().isAlive()) {
         closedAtNanos.remove(group);
-        if (group.takesItselfForAVoter() && !closing.get()) {
+        if (group.voters().takesItselfForAVoter() && !closing.get()) {
           reopen(group);
         }
         opensAgain(group);
@@ -577,7 +577,7 @@ public final class RaftLogNode implements LogNode {
 
   /** Opens a group again that it follows in vain. Returns whether it does. */
   boolean opensAgain(RaftLogGroup group) {
-    boolean inVain = group.followsInVain();
+    boolean inVain = group.voters().followsInVain();
     if (inVain) {
       reopen(group);
     }
@@ -586,7 +586,7 @@ public final class RaftLogNode implements LogNode {
 
   /** The engine closes a group, too, when the others have taken this node's vote away. */
   private boolean mayHaveLostVote(RaftLogGroup group) {
-    if (peers().size() == 1 || groups.stream().noneMatch(RaftLogGroup::isAlive)) {
+    if (peers().size() == 1 || groups.stream().noneMatch(each -> each.division().isAlive())) {
       return false;
     }
     long now = System.nanoTime();
@@ -640,14 +640,14 @@ public final class RaftLogNode implements LogNode {
             () -> {
               try {
                 exchange.server().close();
-                groups.forEach(group -> group.adapter().install().close());
+                groups.forEach(group -> group.copy().adapter().install().close());
                 if (server != null) {
                   server.close();
                 }
                 awaitReopened();
                 for (RaftLogGroup group : groups) {
-                  group.adapter().close();
-                  group.adapter().closeBodies();
+                  group.copy().adapter().close();
+                  group.copy().adapter().closeBodies();
                 }
                 serverClosed.complete(null);
               } catch (Exception | Error e) {

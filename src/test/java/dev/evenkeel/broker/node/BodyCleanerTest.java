@@ -222,9 +222,9 @@ class BodyCleanerTest {
   @Test
   void snapshotsDoNotKeepWhatWasDeleted() throws Exception {
     append(BUSY, 300, BATCH_BYTES);
-    log().snapshot().get();
+    log().copy().snapshot().get();
     append(BUSY, 300, BATCH_BYTES);
-    log().snapshot().get();
+    log().copy().snapshot().get();
     run(new DataCommand.DropShards(BUSY.topicId()));
     awaitRounds(4 << 20);
     append(LAZY, 10, BATCH_BYTES);

@@ -65,7 +65,7 @@ class AddedGroupTest {
       LogNode node = nodes.running.get(id).node;
       assertThat(node.formedGroups()).isEqualTo(1);
       assertThat(node.data()).hasSize(2);
-      await().atMost(TestNode.PATIENCE).until(() -> d1(id).voters().equals(FOUNDERS));
+      await().atMost(TestNode.PATIENCE).until(() -> d1(id).voters().names().equals(FOUNDERS));
       await()
           .atMost(TestNode.PATIENCE)
           .until(() -> d1(id).status().appliedIndex() >= d1(leader()).status().commitIndex());
@@ -95,7 +95,7 @@ class AddedGroupTest {
         .ignoreExceptions()
         .until(
             () -> {
-              d1(leader()).removeVoters(gone, null).get(10, TimeUnit.SECONDS);
+              d1(leader()).voters().remove(gone, null).get(10, TimeUnit.SECONDS);
               return true;
             });
     await()
@@ -109,9 +109,9 @@ class AddedGroupTest {
             });
     nodes.stop(gone);
     nodes.start(gone);
-    assertThat(d1(gone).voters()).as("it waits for a vote").isEmpty();
+    assertThat(d1(gone).voters().names()).as("it waits for a vote").isEmpty();
     append("second");
-    assertThat(d1(leader()).voters()).hasSize(2);
+    assertThat(d1(leader()).voters().names()).hasSize(2);
   }
 
   @Test

@@ -86,7 +86,7 @@ class CopiedAnewTest {
     for (int i = 0; i < 3; i++) {
       nodes.start(rotten);
       assertThat(Files.readString(mark(rotten))).contains("copying above");
-      assertThat(nodes.running.get(rotten).d0().eligibility().reasons())
+      assertThat(nodes.running.get(rotten).d0().elections().eligibility().reasons())
           .containsKey(Reason.DAMAGED);
       awaitElections(rotten);
       assertThat(nodes.running.values()).noneMatch(node -> node.d0().leadership().ready());
@@ -96,7 +96,7 @@ class CopiedAnewTest {
     nodes.start(other);
     appendSome();
     awaitWhole();
-    assertThat(nodes.d0(rotten).copiedAnew()).isEqualTo(1);
+    assertThat(nodes.d0(rotten).copy().copiedAnew()).isEqualTo(1);
     assertThat(mark(rotten)).doesNotExist();
     assertThat(mark(rotten).resolveSibling("d0.files")).doesNotExist();
   }
@@ -201,17 +201,18 @@ class CopiedAnewTest {
       appends.append("x".repeat(100_000));
     }
     await().atMost(TestNode.PATIENCE).until(() -> !matching(log, "log_\\d+-\\d+").isEmpty());
-    nodes.d0(rotten).checkFiles(new ByteRate(1L << 40));
-    assertThat(nodes.d0(rotten).eligibility().eligible()).isTrue();
+    nodes.d0(rotten).copy().checkFiles(new ByteRate(1L << 40));
+    assertThat(nodes.d0(rotten).elections().eligibility().eligible()).isTrue();
     flip(matching(log, "log_\\d+-\\d+").get(0));
-    nodes.d0(rotten).checkFiles(new ByteRate(1L << 40));
-    assertThat(nodes.d0(rotten).eligibility().reasons()).containsOnlyKeys(Reason.DAMAGED);
+    nodes.d0(rotten).copy().checkFiles(new ByteRate(1L << 40));
+    assertThat(nodes.d0(rotten).elections().eligibility().reasons())
+        .containsOnlyKeys(Reason.DAMAGED);
     await().atMost(TestNode.PATIENCE).until(() -> nodes.d0(rotten).leadership().leader() != null);
     await()
         .atMost(TestNode.PATIENCE)
         .until(
             () -> {
-              nodes.d0(rotten).copyAnew();
+              nodes.d0(rotten).copy().copyAnew();
               return nodes.running.get(rotten).node.failure().isDone();
             });
     assertThat(nodes.running.get(rotten).node.failure().get())
@@ -221,7 +222,7 @@ class CopiedAnewTest {
     nodes.start(rotten);
     appendSome();
     awaitWhole();
-    assertThat(nodes.d0(rotten).copiedAnew()).isEqualTo(1);
+    assertThat(nodes.d0(rotten).copy().copiedAnew()).isEqualTo(1);
   }
 
   private void appendSome() {
@@ -230,13 +231,16 @@ class CopiedAnewTest {
       appends.append("x".repeat(random.nextInt(20_000)));
     }
     if (random.nextBoolean()) {
-      nodes.running.values().forEach(node -> node.d0().snapshot().exceptionally(e -> null).join());
+      nodes
+          .running
+          .values()
+          .forEach(node -> node.d0().copy().snapshot().exceptionally(e -> null).join());
     }
   }
 
   /** Waits until a node has kept out of some elections of d0. */
   private void awaitElections(String id) {
-    DamagedCopy copy = nodes.running.get(id).log("d0").copy();
+    DamagedCopy copy = nodes.running.get(id).log("d0").copy().damage();
     long before = copy.keptOut();
     await().atMost(TestNode.PATIENCE).until(() -> copy.keptOut() > before + ELECTIONS);
   }
@@ -248,7 +252,7 @@ class CopiedAnewTest {
           .atMost(TestNode.PATIENCE)
           .untilAsserted(
               () -> {
-                assertThat(nodes.d0(id).eligibility().eligible()).isTrue();
+                assertThat(nodes.d0(id).elections().eligibility().eligible()).isTrue();
                 appends.assertAllIn(nodes.running.get(id).state("d0").entries());
               });
     }

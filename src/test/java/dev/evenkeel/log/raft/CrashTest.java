@@ -41,7 +41,7 @@ class CrashTest {
       try (TestNode node = TestNode.alone(home, port).awaitReady()) {
         assertNothingMissing(acknowledged, node);
         if (round % 2 == 0) {
-          node.d0().snapshot().get();
+          node.d0().copy().snapshot().get();
         }
       }
     }

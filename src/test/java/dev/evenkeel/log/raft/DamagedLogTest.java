@@ -53,13 +53,13 @@ class DamagedLogTest {
     long last = nodes.d0(nodes.leader()).status().commitIndex();
     await().atMost(TestNode.PATIENCE).until(() -> nodes.d0(away).leadership().leader() != null);
     assertThat(nodes.d0(away).status().appliedIndex()).isLessThan(last);
-    assertThat(both).allMatch(node -> node.d0().eligibility().eligible());
+    assertThat(both).allMatch(node -> node.d0().elections().eligibility().eligible());
     for (TestNode node : both) {
       // Twice gives the bytes as they were.
       spoilBodies(node);
     }
     await().atMost(TestNode.PATIENCE).until(() -> nodes.d0(away).status().appliedIndex() >= last);
-    assertThat(both).allMatch(node -> node.d0().eligibility().eligible());
+    assertThat(both).allMatch(node -> node.d0().elections().eligibility().eligible());
   }
 
   /** Starts three nodes, stops one of the followers, and writes large entries. */
@@ -85,10 +85,10 @@ class DamagedLogTest {
     LogGroup bad = nodes.d0(damaged);
     await()
         .atMost(TestNode.PATIENCE)
-        .until(() -> !bad.eligibility().eligible() || !damaged.equals(nodes.leader()));
+        .until(() -> !bad.elections().eligibility().eligible() || !damaged.equals(nodes.leader()));
     if (damaged.equals(nodes.leader())) {
-      assertThat(bad.eligibility().reasons()).containsOnlyKeys(Reason.DAMAGED);
-      assertThat(bad.eligibility().reasons().get(Reason.DAMAGED))
+      assertThat(bad.elections().eligibility().reasons()).containsOnlyKeys(Reason.DAMAGED);
+      assertThat(bad.elections().eligibility().reasons().get(Reason.DAMAGED))
           .matches("an entry of the log that . needs cannot be read: .*");
     }
     String sound =
@@ -101,14 +101,16 @@ class DamagedLogTest {
         .until(
             () ->
                 sound.equals(nodes.leader())
-                    || TestNode.refused(nodes.d0(nodes.leader()).handLeadershipTo(sound)) == null);
+                    || TestNode.refused(
+                            nodes.d0(nodes.leader()).elections().handLeadershipTo(sound))
+                        == null);
     await()
         .atMost(TestNode.PATIENCE)
         .until(
             () ->
                 nodes.d0(away).status().appliedIndex() >= nodes.d0(sound).status().commitIndex()
                     && nodes.d0(sound).status().commitIndex() > ENTRIES);
-    assertThat(nodes.d0(sound).eligibility().eligible()).isTrue();
+    assertThat(nodes.d0(sound).elections().eligibility().eligible()).isTrue();
   }
 
   /** A byte in each body that is on disk. */

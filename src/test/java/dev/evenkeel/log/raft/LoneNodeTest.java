@@ -78,8 +78,8 @@ class LoneNodeTest {
       RaftLogGroup d0 = node.node.groups().get(1);
       await()
           .atMost(TestNode.PATIENCE)
-          .until(() -> !d0.adapter().division().getInfo().isFollower());
-      assertThat(d0.adapter().division().getInfo().isCandidate()).isTrue();
+          .until(() -> !d0.copy().adapter().division().getInfo().isFollower());
+      assertThat(d0.copy().adapter().division().getInfo().isCandidate()).isTrue();
       await().atMost(TestNode.PATIENCE).until(() -> node.node.meta().leadership().ready());
       assertThat(d0.leadership().leader()).isNull();
       assertThat(d0.isVoteless()).isTrue();
@@ -199,7 +199,7 @@ class LoneNodeTest {
       for (int i = 0; i < 5; i++) {
         TestNode.append(node.d0(), "e" + i).get();
       }
-      long index = node.d0().snapshot().get();
+      long index = node.d0().copy().snapshot().get();
       assertThat(index).isGreaterThanOrEqualTo(5);
       TestNode.append(node.d0(), "e5").get();
     }
@@ -219,7 +219,7 @@ class LoneNodeTest {
         for (int i = 0; i < 10; i++) {
           TestNode.append(node.d0(), large).get();
         }
-        node.d0().snapshot().get();
+        node.d0().copy().snapshot().get();
       }
       assertThat(node.state("d0").snapshots.get()).isEqualTo(4);
       await()
@@ -242,7 +242,7 @@ class LoneNodeTest {
     try (TestNode node = TestNode.alone(home, port).awaitReady()) {
       TestNode.append(node.d0(), "e0").get();
       node.state("d0").full = true;
-      node.d0().snapshot().get();
+      node.d0().copy().snapshot().get();
       assertThat(node.state("d0").snapshots).hasValue(1);
       assertThat(DurableFiles.list(node.groupDirectory("d0").resolve("tmp"))).isEmpty();
       assertThat(DurableFiles.list(node.groupDirectory("d0").resolve("sm"))).isEmpty();
@@ -269,7 +269,7 @@ class LoneNodeTest {
     try (TestNode node = TestNode.alone(home, port).awaitReady()) {
       TestNode.append(node.d0(), "good").get();
       List<Leadership> heard = new CopyOnWriteArrayList<>();
-      node.d0().onLeadership(heard::add);
+      node.d0().elections().onLeadership(heard::add);
       node.state("d0").broken = true;
       CompletableFuture<ByteBuffer> reply = TestNode.append(node.d0(), "bad");
       assertThat(refusalOf(reply)).isEqualTo(Refusal.INDETERMINATE);

@@ -94,10 +94,10 @@ class ReplaceVoterTest {
 
     String voter = lines.of(lost).info.voter();
     for (String name : List.of("meta", "d0")) {
-      change(name, group -> group.removeVoters(lost, voter));
+      change(name, group -> group.voters().remove(lost, voter));
       // Again, as after an interruption.
-      change(name, group -> group.removeVoters(lost, voter));
-      assertThat(group(leader(name), name).voters()).hasSize(2);
+      change(name, group -> group.voters().remove(lost, voter));
+      assertThat(group(leader(name), name).voters().names()).hasSize(2);
     }
     var any = nodes.values().iterator().next().node;
     lines
@@ -110,8 +110,8 @@ class ReplaceVoterTest {
     // It has opened its logs, and yet it is no voter.
     assertThat(empty).isNotDone();
     for (String name : List.of("meta", "d0")) {
-      change(name, group -> group.addVoter(voter));
-      change(name, group -> group.addVoter(voter));
+      change(name, group -> group.voters().add(voter));
+      change(name, group -> group.voters().add(voter));
     }
     TestNode taken = started(empty);
     awaitEntries(taken);
@@ -140,21 +140,21 @@ class ReplaceVoterTest {
     String other =
         nodes.keySet().stream().filter(id -> !id.equals(leader)).findFirst().orElseThrow();
     RaftLogGroup group = (RaftLogGroup) group(leader, "d0");
-    RaftServer.Division division = group.division();
+    RaftServer.Division division = group.division().running();
     CompletableFuture<Boolean> closed =
         CompletableFuture.supplyAsync(
             () -> {
               synchronized (division) {
-                group.handLeadershipTo(other);
+                group.elections().handLeadershipTo(other);
                 await().atMost(TestNode.PATIENCE).until(() -> waitsForLock("transferLeadership"));
                 division.close();
-                return group.holdsCopy();
+                return group.copy().exists();
               }
             });
     assertThat(closed).succeedsWithin(TestNode.PATIENCE).isEqualTo(true);
     await()
         .atMost(TestNode.PATIENCE)
-        .until(() -> group.division() != division && group.hearsLeader());
+        .until(() -> group.division().running() != division && group.voters().hearsLeader());
   }
 
   /**
@@ -166,7 +166,7 @@ class ReplaceVoterTest {
     String guest = startWithoutAVote();
     String voter = lines.of(guest).info.voter();
     RaftLogGroup follower = nodes.get(guest).log("meta");
-    String member = follower.division().getMemberId().toString();
+    String member = follower.division().running().getMemberId().toString();
     String looking = member + "-FollowerState";
     List<Boolean> looks = new CopyOnWriteArrayList<>();
     Logger log = (Logger) LoggerFactory.getLogger(RaftServer.Division.class);
@@ -175,7 +175,7 @@ class ReplaceVoterTest {
           @Override
           protected void append(ILoggingEvent event) {
             boolean hears = event.getFormattedMessage().startsWith(member + ": set configuration");
-            if (hears && follower.division().getInfo().isListener()) {
+            if (hears && follower.division().running().getInfo().isListener()) {
               // Its last step completes the future that the request waits for.
               looks.add(threads(looking).stream().anyMatch(thread -> isAt(thread, "runImpl")));
             }
@@ -186,9 +186,9 @@ class ReplaceVoterTest {
     log.setLevel(Level.INFO);
     log.addAppender(watch);
     try {
-      change("meta", group -> group.addVoter(voter));
-      await().atMost(TestNode.PATIENCE).until(() -> follower.voters().contains(voter));
-      await().atMost(TestNode.PATIENCE).until(follower::hearsLeader);
+      change("meta", group -> group.voters().add(voter));
+      await().atMost(TestNode.PATIENCE).until(() -> follower.voters().names().contains(voter));
+      await().atMost(TestNode.PATIENCE).until(follower.voters()::hearsLeader);
       assertThat(looks).isNotEmpty().containsOnly(false);
     } finally {
       log.detachAppender(watch);
@@ -225,7 +225,7 @@ class ReplaceVoterTest {
     await().atMost(TestNode.PATIENCE).until(() -> stage(guest) == Stage.WAITING);
     String voter = lines.of(guest).info.voter();
     for (String name : List.of("meta", "d0")) {
-      change(name, group -> group.removeVoters(guest, voter));
+      change(name, group -> group.voters().remove(guest, voter));
     }
     var any = nodes.values().iterator().next().node;
     lines
@@ -235,10 +235,10 @@ class ReplaceVoterTest {
             new PeerLink.Invitation(
                 any.clusterId(), 1, lines.of(guest).info.incarnation(), List.of()));
     await().atMost(TestNode.PATIENCE).until(() -> stage(guest) == Stage.FORMED);
-    change("meta", group -> group.addListener(voter));
+    change("meta", group -> group.voters().addListener(voter));
     // As if the change was lost and repeated.
-    change("meta", group -> group.addListener(voter));
-    change("d0", group -> group.addVoter(voter));
+    change("meta", group -> group.voters().addListener(voter));
+    change("d0", group -> group.voters().add(voter));
     started(empty);
     return guest;
   }
@@ -248,8 +248,8 @@ class ReplaceVoterTest {
     String guest = startWithoutAVote();
     String voter = lines.of(guest).info.voter();
     LogGroup follows = nodes.get(guest).node.meta();
-    assertThat(follows.voters()).hasSize(2).doesNotContain(voter);
-    assertThat(follows.listeners()).containsExactly(voter);
+    assertThat(follows.voters().names()).hasSize(2).doesNotContain(voter);
+    assertThat(follows.voters().listeners()).containsExactly(voter);
     await().atMost(TestNode.PATIENCE).until(() -> follows.leadership().leader() != null);
 
     // Without a leader, it neither leads nor closes its log.
@@ -267,10 +267,10 @@ class ReplaceVoterTest {
     lines.cut(guest);
     nodes.remove(guest).close();
     LogGroup again = started(start(guest, "2")).node.meta();
-    assertThat(again.listeners()).containsExactly(voter);
-    change("meta", group -> group.addVoter(voter));
-    await().atMost(TestNode.PATIENCE).until(() -> again.voters().contains(voter));
-    assertThat(again.listeners()).isEmpty();
+    assertThat(again.voters().listeners()).containsExactly(voter);
+    change("meta", group -> group.voters().add(voter));
+    await().atMost(TestNode.PATIENCE).until(() -> again.voters().names().contains(voter));
+    assertThat(again.voters().listeners()).isEmpty();
     String other =
         nodes.keySet().stream().filter(id -> !id.equals(guest)).findFirst().orElseThrow();
     lines.cut(other);
@@ -285,15 +285,15 @@ class ReplaceVoterTest {
     lines.cut(lost);
     nodes.remove(lost).close();
     LogGroup leader = group(leader("d0"), "d0");
-    change("d0", group -> group.removeVoters(lost, null));
+    change("d0", group -> group.voters().remove(lost, null));
     underLoad(
         () -> {
-          CompletableFuture<Void> added = leader.addVoter(lost);
+          CompletableFuture<Void> added = leader.voters().add(lost);
           await().atMost(TestNode.PATIENCE).until(added::isDone);
           assertThat(added).isCompletedExceptionally();
         });
     // The next change is not refused because of that one.
-    change("d0", group -> group.removeVoters(lost, null));
+    change("d0", group -> group.voters().remove(lost, null));
   }
 
   @Test
@@ -310,7 +310,7 @@ class ReplaceVoterTest {
             await()
                 .atMost(TestNode.PATIENCE)
                 .pollInterval(Duration.ofMillis(5))
-                .until(() -> !opening.node.isReopening(group) && group.isAlive());
+                .until(() -> !opening.node.isReopening(group) && group.division().isAlive());
           }
         });
     awaitEntries(opening);
@@ -324,13 +324,13 @@ class ReplaceVoterTest {
     for (int i = 0; i < 20; i++) {
       appends.append("early");
     }
-    change("d0", group -> group.removeVoters(follower, null));
+    change("d0", group -> group.voters().remove(follower, null));
     appends.append("without it");
     long above = group(leader("d0"), "d0").status().commitIndex();
     drop(follower, above);
     RaftLogGroup dropped = nodes.get(follower).node.groups().get(1);
     assertThat(dropped.isVoteless()).isTrue();
-    assertThat(dropped.adapter().keptOut()).isTrue();
+    assertThat(dropped.copy().adapter().keptOut()).isTrue();
 
     // As long as it has no vote, it may be stopped at any time.
     lines.cut(follower);
@@ -338,9 +338,9 @@ class ReplaceVoterTest {
     started(start(follower, "1"));
     RaftLogGroup again = nodes.get(follower).node.groups().get(1);
     assertThat(again.isVoteless()).isTrue();
-    change("d0", group -> group.addVoter(voter));
+    change("d0", group -> group.voters().add(voter));
     await().atMost(TestNode.PATIENCE).until(() -> !again.isVoteless());
-    await().atMost(TestNode.PATIENCE).until(() -> !again.adapter().keptOut());
+    await().atMost(TestNode.PATIENCE).until(() -> !again.copy().adapter().keptOut());
     assertThat(temp.resolve("1/" + follower + "/dropped/d0")).doesNotExist();
 
     // Its vote counts, and stays through a restart.
@@ -370,15 +370,19 @@ class ReplaceVoterTest {
     // One of those that are to stay is away: the change begins, and does not end.
     lines.cut(away);
     nodes.remove(away).close();
-    group(leader, "d0").removeVoters(removed, null);
-    await().atMost(TestNode.PATIENCE).until(() -> !leaving.log("d0").voters().contains(voter));
+    group(leader, "d0").voters().remove(removed, null);
+    await()
+        .atMost(TestNode.PATIENCE)
+        .until(() -> !leaving.log("d0").voters().names().contains(voter));
     lines.cut(removed);
     nodes.remove(removed).close();
     started(start(removed, "1"));
 
     started(start(away, "1"));
-    await().atMost(TestNode.PATIENCE).until(() -> group(leader("d0"), "d0").voters().size() == 2);
-    change("d0", group -> group.addVoter(voter));
+    await()
+        .atMost(TestNode.PATIENCE)
+        .until(() -> group(leader("d0"), "d0").voters().names().size() == 2);
+    change("d0", group -> group.voters().add(voter));
     appends.append("last");
     awaitEntries(nodes.get(removed));
   }
@@ -398,8 +402,8 @@ class ReplaceVoterTest {
     // The change begins, and does not end before the leader stops.
     lines.cut(away);
     nodes.remove(away).close();
-    group(leader, "meta").addVoter(voter);
-    RaftServer.Division changing = nodes.get(leader).log("meta").division();
+    group(leader, "meta").voters().add(voter);
+    RaftServer.Division changing = nodes.get(leader).log("meta").division().running();
     await()
         .atMost(TestNode.PATIENCE)
         .until(() -> !changing.getRaftConf().getPreviousPeers().isEmpty());
@@ -412,9 +416,9 @@ class ReplaceVoterTest {
     for (CompletableFuture<TestNode> start : starts) {
       started(start);
     }
-    change("meta", group -> group.addVoter(voter));
+    change("meta", group -> group.voters().add(voter));
     LogGroup follows = nodes.get(guest).node.meta();
-    await().atMost(TestNode.PATIENCE).until(() -> follows.voters().contains(voter));
+    await().atMost(TestNode.PATIENCE).until(() -> follows.voters().names().contains(voter));
   }
 
   /** The engine would copy the snapshot, go back to it, and fail with the next entry. */
@@ -428,16 +432,17 @@ class ReplaceVoterTest {
     for (int i = 0; i < 100; i++) {
       leader.append(large.duplicate().rewind(), List.of()).get(10, TimeUnit.SECONDS);
     }
-    leader.snapshot().get(10, TimeUnit.SECONDS);
+    leader.copy().snapshot().get(10, TimeUnit.SECONDS);
     for (int i = 0; i < 5; i++) {
       TestNode.append(leader, "behind it").get(10, TimeUnit.SECONDS);
     }
     long last = leader.status().appliedIndex();
     RaftLogGroup follows = nodes.get(guest).log("meta");
-    assertThat(leader.firstIndex()).isGreaterThan(follows.adapter().snapshotIndex() + 1);
+    assertThat(leader.copy().firstIndex())
+        .isGreaterThan(follows.copy().adapter().snapshotIndex() + 1);
     await().atMost(TestNode.PATIENCE).until(() -> follows.status().appliedIndex() >= last);
-    change("meta", group -> group.addVoter(voter));
-    await().atMost(TestNode.PATIENCE).until(() -> follows.voters().contains(voter));
+    change("meta", group -> group.voters().add(voter));
+    await().atMost(TestNode.PATIENCE).until(() -> follows.voters().names().contains(voter));
     assertThat(nodes.get(guest).state("meta").restores).hasValue(0);
     TestNode.append(leader, "last").get(10, TimeUnit.SECONDS);
   }

@@ -103,7 +103,7 @@ class SnapshotInstallTest {
   }
 
   private SnapshotTransfer transfer() {
-    return nodes.get(away).d0().snapshotTransfer();
+    return nodes.get(away).d0().copy().snapshotTransfer();
   }
 
   /** Between the nodes: what happens to a chunk of d0. Others pass. */
@@ -158,7 +158,8 @@ class SnapshotInstallTest {
     await()
         .atMost(TestNode.PATIENCE)
         .until(() -> applied(away) == applied(leader) && applied(away) >= appends.lastIndex());
-    long end = nodes.get(away).d0().snapshot().get(TestNode.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    long end =
+        nodes.get(away).d0().copy().snapshot().get(TestNode.PATIENCE.toSeconds(), TimeUnit.SECONDS);
     nodes.remove(away).close();
     // With the next term, another file of the log begins.
     nodes.remove(leader).close();
@@ -334,7 +335,7 @@ class SnapshotInstallTest {
     awaitRestored();
     String leader = leader();
     // Now the same files lie in a snapshot of its own, and only new ones have to come.
-    nodes.get(away).d0().snapshot().get(TestNode.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    nodes.get(away).d0().copy().snapshot().get(TestNode.PATIENCE.toSeconds(), TimeUnit.SECONDS);
     newest(away);
     nodes.remove(away).close();
     long before = appends.lastIndex();

@@ -208,7 +208,7 @@ class StateDigestTest {
     stop("c");
     fill(5);
     for (RaftLogNode node : nodes.values()) {
-      node.data().get(0).snapshot().get(60, TimeUnit.SECONDS);
+      node.data().get(0).copy().snapshot().get(60, TimeUnit.SECONDS);
     }
     fill(1);
     start("c");

@@ -164,7 +164,7 @@ final class TestNode implements AutoCloseable {
         .pollDelay(Duration.ZERO)
         .until(
             () -> {
-              d0().snapshot().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+              d0().copy().snapshot().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
               return DurableFiles.list(groupDirectory("d0").resolve("current")).stream()
                   .map(file -> SEGMENT.matcher(file.getFileName().toString()))
                   .filter(Matcher::matches)

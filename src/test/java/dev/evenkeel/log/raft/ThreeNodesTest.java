@@ -63,7 +63,8 @@ class ThreeNodesTest {
   private boolean handsLeadershipOver() {
     String from = nodes.leader();
     String to = nodes.follower();
-    if (to.equals(from) || TestNode.refused(nodes.d0(from).handLeadershipTo(to)) != null) {
+    if (to.equals(from)
+        || TestNode.refused(nodes.d0(from).elections().handLeadershipTo(to)) != null) {
       return false;
     }
     String now = await().atMost(TestNode.PATIENCE).until(nodes::leader, each -> !each.equals(from));
@@ -248,13 +249,13 @@ class ThreeNodesTest {
     }
     nodes.start(away);
     await().atMost(TestNode.PATIENCE).until(() -> nodes.d0(away).leadership().term() > 0);
-    assertThat(nodes.d0(away).caughtUp()).as("without a leader").isFalse();
+    assertThat(nodes.d0(away).copy().caughtUp()).as("without a leader").isFalse();
     for (String id : others) {
       nodes.start(id);
     }
     hasAllAsSoonAsItHasCaughtUp(away);
     for (String id : others) {
-      await().atMost(TestNode.PATIENCE).until(() -> nodes.d0(id).caughtUp());
+      await().atMost(TestNode.PATIENCE).until(() -> nodes.d0(id).copy().caughtUp());
     }
     // The leader stays this time, and with it the term.
     String again = nodes.follower();
@@ -269,7 +270,7 @@ class ThreeNodesTest {
         .atMost(TestNode.PATIENCE)
         .pollDelay(Duration.ZERO)
         .pollInterval(Duration.ofMillis(1))
-        .until(() -> nodes.d0(id).caughtUp());
+        .until(() -> nodes.d0(id).copy().caughtUp());
     appends.assertAllIn(nodes.running.get(id).state("d0").entries());
   }
 
