@@ -12,8 +12,6 @@ final class Deletion {
     DROP
   }
 
-  final GroupState group;
-
   /** Null: the whole group. */
   final String topic;
 
@@ -33,8 +31,7 @@ final class Deletion {
   /** Why the record stayed, if that ended the deletion; else null. */
   Reply.Refused refused;
 
-  Deletion(GroupState group, String topic) {
-    this.group = group;
+  Deletion(String topic) {
     this.topic = topic;
   }
 }

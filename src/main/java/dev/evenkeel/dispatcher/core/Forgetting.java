@@ -58,7 +58,9 @@ final class Forgetting {
     }
     // Other commands about the group wait meanwhile.
     group.metaBusy(true);
-    raise(deletion);
+    DataCommand.ForgetLeases raise =
+        DataCommand.ForgetLeases.raise(group.name(), deletion.epochMax);
+    ask(group, deletion, Step.RAISE, raise);
     return deletion;
   }
 
@@ -67,19 +69,13 @@ final class Forgetting {
     return !group.metaBusy() && (topic == null || !group.forgetting());
   }
 
-  private void raise(Deletion deletion) {
-    ask(
-        deletion,
-        Step.RAISE,
-        DataCommand.ForgetLeases.raise(deletion.group.name(), deletion.epochMax));
-  }
-
-  private void ask(Deletion deletion, Step step, DataCommand.ForgetLeases command) {
+  private void ask(
+      GroupState group, Deletion deletion, Step step, DataCommand.ForgetLeases command) {
     deletion.step = step;
     deletion.unanswered++;
     state.out.ask(
         id -> new DispatcherAction.ForgetLeases(id, command),
-        (reply, nowMillis) -> answered(deletion, reply, nowMillis));
+        (reply, nowMillis) -> answered(group, deletion, reply, nowMillis));
   }
 
   /**
@@ -172,7 +168,7 @@ final class Forgetting {
   /** The record is gone, or there was none. */
   void recordGone(GroupState group) {
     group.show(null);
-    drop(group.deletion(null), DataCommand.ForgetLeases.ALL_TOPICS);
+    drop(group, group.deletion(null), DataCommand.ForgetLeases.ALL_TOPICS);
   }
 
   /** The record does not name the topic any more. */
@@ -180,18 +176,19 @@ final class Forgetting {
     TopicInfo info = state.topics().byName(topic);
     if (info == null) {
       // Its leases went with it.
-      done(group.deletion(topic), nowMillis);
+      done(group, group.deletion(topic), nowMillis);
     } else {
-      drop(group.deletion(topic), info.id());
+      drop(group, group.deletion(topic), info.id());
     }
   }
 
-  private void drop(Deletion deletion, int topicId) {
+  private void drop(GroupState group, Deletion deletion, int topicId) {
     deletion.recordGone = true;
     ask(
+        group,
         deletion,
         Step.DROP,
-        new DataCommand.ForgetLeases(deletion.group.name(), deletion.epochMax, topicId));
+        new DataCommand.ForgetLeases(group.name(), deletion.epochMax, topicId));
   }
 
   /** The record stays, unless it was gone before; topic null: that of the group. */
@@ -199,29 +196,28 @@ final class Forgetting {
     Deletion deletion = group.deletion(topic);
     if (!deletion.recordGone) {
       deletion.refused = refused;
-      over(deletion);
+      over(group, deletion);
     }
   }
 
-  private static void over(Deletion deletion) {
+  private static void over(GroupState group, Deletion deletion) {
     deletion.over = true;
-    deletion.group.endDeletion(deletion);
+    group.endDeletion(deletion);
   }
 
   // ---- Answers of the data groups
 
   /** All data groups have answered; see {@link DispatcherAction.ForgetLeases}. */
-  private void answered(Deletion deletion, Reply reply, long nowMillis) {
+  private void answered(GroupState group, Deletion deletion, Reply reply, long nowMillis) {
     deletion.unanswered--;
     if (deletion.over) {
       return;
     }
-    GroupState group = deletion.group;
     if (deletion.step == Step.RAISE) {
       group.metaBusy(false);
     }
     if (!(reply instanceof Reply.OfNumber of)) {
-      failed(deletion, (Reply.Refused) reply);
+      failed(group, deletion, (Reply.Refused) reply);
     } else if (of.number() > deletion.epochMax) {
       deletion.epochMax = of.number();
       if (mayBegin(group, deletion.topic)) {
@@ -235,20 +231,20 @@ final class Forgetting {
               ? new MetaCommand.ForgetGroup(group.name())
               : new MetaCommand.ForgetTopic(group.name(), deletion.topic));
     } else {
-      done(deletion, nowMillis);
+      done(group, deletion, nowMillis);
       state.waiting.recorded(group.name());
     }
   }
 
   /** A step failed. The rest is tried again when the group is tended. */
-  private void failed(Deletion deletion, Reply.Refused refused) {
-    refused(deletion.group, deletion.topic, refused);
-    for (WaitingHeartbeats.Arrival each : state.waiting.ofGroup(deletion.group.name())) {
+  private void failed(GroupState group, Deletion deletion, Reply.Refused refused) {
+    refused(group, deletion.topic, refused);
+    for (WaitingHeartbeats.Arrival each : state.waiting.ofGroup(group.name())) {
       state.out.refuse(
           each.request(),
           Refusal.UNAVAILABLE,
           (deletion.topic == null
-                  ? "group '" + deletion.group.name() + "'"
+                  ? "group '" + group.name() + "'"
                   : "topic '" + deletion.topic + "' of a group")
               + " is being forgotten, which waits ("
               + refused.detail()
@@ -256,9 +252,8 @@ final class Forgetting {
     }
   }
 
-  private void done(Deletion deletion, long nowMillis) {
-    GroupState group = deletion.group;
-    over(deletion);
+  private void done(GroupState group, Deletion deletion, long nowMillis) {
+    over(group, deletion);
     if (deletion.topic != null) {
       leases(group, deletion.topic)
           .forEach(lease -> shardLeases.forgotten(group, lease.shard(), nowMillis));
@@ -266,7 +261,7 @@ final class Forgetting {
       return;
     }
     // From now on, answers about its topics have no effect.
-    group.deletions().forEach(Forgetting::over);
+    group.deletions().forEach(each -> over(group, each));
     for (Lease lease : group.shards().leases()) {
       String name = state.topics().name(lease.shard().topicId());
       if (name != null) {

@@ -494,7 +494,7 @@ public final class GroupState {
   }
 
   Deletion beginDeletion(String topic) {
-    return deletions.computeIfAbsent(topic, fresh -> new Deletion(this, topic));
+    return deletions.computeIfAbsent(topic, Deletion::new);
   }
 
   void endDeletion(Deletion over) {

@@ -17,15 +17,15 @@ import java.util.Set;
  */
 public record Member(Heartbeat beat, Set<String> topics, long heardMillis) {
   /** One that has just joined, without wishes of its own. */
-  static Member supposed(GroupState group, String name, List<String> topics) {
+  static Member supposed(String group, GroupPolicy policy, String name, List<String> topics) {
     long now = Long.MAX_VALUE;
     return new Member(
         new Heartbeat(
-            group.name(),
+            group,
             name,
             name,
             now,
-            group.info() == null ? GroupPolicy.SHARDED : group.info().policy(),
+            policy,
             topics,
             StartAt.EARLIEST,
             null,

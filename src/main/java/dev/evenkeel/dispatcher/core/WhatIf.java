@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.assign.Assignor;
 import dev.evenkeel.assign.Snapshot;
+import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
@@ -165,13 +166,14 @@ public record WhatIf(
     Set<String> taken = names(group);
     List<String> read =
         group.topicNames().stream().filter(name -> topics.byName(name) != null).toList();
+    GroupPolicy policy = group.info() == null ? GroupPolicy.SHARDED : group.info().policy();
     int number = 0;
     for (int i = 0; i < add; i++) {
       String name;
       do {
         name = ADDED + ++number;
       } while (taken.contains(name));
-      members.suppose(Member.supposed(group, name, read));
+      members.suppose(Member.supposed(group.name(), policy, name, read));
     }
     return members;
   }
