@@ -112,7 +112,7 @@ final class DiskReader {
     }
     ShardRecord now = group.shard(shard);
     if (offset < now.start()) {
-      throw FetchService.outOfRange(now);
+      throw new RefusedException.OutOfRange(now.start(), now.end());
     }
     throw range.entries().isEmpty() && range.end() > offset
         ? new RefusedException.OutOfRange(range.end(), Math.max(range.end(), end))

@@ -38,9 +38,20 @@ record FetchFrame(boolean placed, int group) {
    */
   static final int VIEW_KEEPS_MAX = 8;
 
+  /** Room for the bytes around the batches of an answer. */
+  private static final int SPARE_BYTES = 4_096;
+
   /** Of an answer with places in the log. */
   static FetchFrame placed(int group) {
     return new FetchFrame(true, group);
+  }
+
+  /**
+   * A little less than a request asks for: buffers on the way grow by doubling, so a few bytes
+   * above a power of two would make each of them twice as large.
+   */
+  static int batchBytesMax(int asked) {
+    return asked < 16 * SPARE_BYTES ? asked : asked - SPARE_BYTES;
   }
 
   /** What a frame begins with. */

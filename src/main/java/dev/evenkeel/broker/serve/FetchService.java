@@ -35,9 +35,6 @@ import java.util.function.BooleanSupplier;
  * that it may want, see {@link FilterWatch}.
  */
 public final class FetchService {
-  /** Room for the bytes around the batches of an answer. */
-  private static final int ANSWER_SPARE_BYTES = 4_096;
-
   /** What a filter looks at in one go. */
   static final int LOOK_BYTES = 1 << 20;
 
@@ -137,7 +134,7 @@ public final class FetchService {
     }
     long offset = request.isAhead() ? lease.committed() : request.offset();
     if (offset < record.start() || offset > record.end()) {
-      throw outOfRange(record);
+      throw new RefusedException.OutOfRange(record.start(), record.end());
     }
     return new Place(group, record, offset, failures(group, request));
   }
@@ -173,7 +170,7 @@ public final class FetchService {
     boolean consumer = isConsumer(request);
     ShardRecord record = place.record;
     long startNanos = System.nanoTime();
-    int bytesMax = debts.bytesMax(request.group(), batchBytesMax(bytes));
+    int bytesMax = debts.bytesMax(request.group(), FetchFrame.batchBytesMax(bytes));
     int messagesMax = debts.messagesMax(request.group(), request.messagesMax());
     FetchFrame frames = frames(request);
     TailRead held =
@@ -342,14 +339,6 @@ public final class FetchService {
   }
 
   /**
-   * A little less than the request asks for: buffers on the way grow by doubling, so a few bytes
-   * above a power of two would make each of them twice as large.
-   */
-  static int batchBytesMax(int asked) {
-    return asked < 16 * ANSWER_SPARE_BYTES ? asked : asked - ANSWER_SPARE_BYTES;
-  }
-
-  /**
    * @throws RefusedException FENCED unless the lease is held at that epoch
    */
   static void requireLease(LogGroupServer group, String name, Shard shard, long epoch) {
@@ -359,10 +348,6 @@ public final class FetchService {
           "epoch %s of %s:%s%s",
           epoch, name, shard, lease == null ? ": there is no lease" : ": the lease is at " + lease);
     }
-  }
-
-  static RefusedException outOfRange(ShardRecord record) {
-    return new RefusedException.OutOfRange(record.start(), record.end());
   }
 
   /**

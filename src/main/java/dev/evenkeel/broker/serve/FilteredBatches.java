@@ -56,7 +56,7 @@ final class FilteredBatches {
   FilteredBatches(FetchFrame frames, FetchRequest request) {
     this.frames = frames;
     this.request = request;
-    bytesMax = FetchService.batchBytesMax(request.bytesMax());
+    bytesMax = FetchFrame.batchBytesMax(request.bytesMax());
   }
 
   /** Takes what a fetch wants of some batches. */
