@@ -290,8 +290,8 @@ enum PlantedFault {
   OUTPUTS_THAT_FAIL_ARE_LOST(
       "client/internal/consume/ShardOutputs.java",
       new Focus(Set.of(Step.RESTART_NODE, Step.SEND_MANY), Kind::publishes),
-      "      queue.again(request, now + shard.log.pause(\"its outputs cannot be published\", refused));",
-      "      queue.taken(request).forEach(task -> shard.handling.done(task, now));",
+      "      queue.again(request, now + log.pause(\"its outputs cannot be published\", refused));",
+      "      queue.taken(request).forEach(task -> done.accept(task, now));",
       Promise.OUTPUTS,
       Promise.NOTHING_IS_LOST),
 

@@ -1,10 +1,17 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.bus.FetchAnswer;
-import dev.evenkeel.bus.FetchRequest;
-import dev.evenkeel.client.internal.consume.CommitBatch;
-import dev.evenkeel.client.internal.consume.OwnedShard;
-import dev.evenkeel.client.internal.consume.PublishRequest;
+import dev.evenkeel.client.internal.consume.Answer;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CommitPositions;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Fetch;
+import dev.evenkeel.client.internal.consume.ConsumerAction.FetchRetries;
+import dev.evenkeel.client.internal.consume.ConsumerAction.OpenPublisher;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Opened;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Publish;
+import dev.evenkeel.client.internal.consume.ConsumerAction.ReadLease;
+import dev.evenkeel.client.internal.consume.ConsumerAction.ReadParents;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Request;
+import dev.evenkeel.client.internal.consume.ConsumerAction.ShardRequest;
 import dev.evenkeel.client.internal.member.PublishBench;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
@@ -14,13 +21,11 @@ import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.RetryAnswer;
-import dev.evenkeel.protocol.wire.RetryRequest;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -59,49 +64,38 @@ final class SimCalls implements PublishBench.Cluster {
     begun.merge(shard, offset + 1, Math::max);
   }
 
-  void fetch(OwnedShard owned, FetchRequest request) {
+  void fetch(Fetch fetch) {
     this.<FetchAnswer>request(
-        text(() -> "fetch of " + owned),
-        request.waitMillis() + FETCH_GRACE_MILLIS,
-        answer -> world.brokers.of(owned.shard()).fetch(request, answer),
-        answer -> owned.fetched(request, answer, clock()),
-        no -> owned.fetchFailed(request, no, clock()));
+        text(() -> "fetch of " + fetch.owned()),
+        fetch.request().waitMillis() + FETCH_GRACE_MILLIS,
+        answer -> world.brokers.of(shard(fetch)).fetch(fetch.request(), answer),
+        answer -> answered(fetch, answer),
+        no -> failed(fetch, no));
   }
 
-  void readLease(OwnedShard owned) {
-    Shard shard = owned.shard();
+  void readLease(ReadLease read) {
+    Shard shard = shard(read);
     this.<Lease>request(
-        text(() -> "read of the lease of " + owned),
+        text(() -> "read of the lease of " + read.owned()),
         CONTROL_TIMEOUT_MILLIS,
         answer -> world.brokers.of(shard).readLease(group(), shard, answer),
-        lease ->
-            owned.takeover.leaseRead(
-                world.bug.leaseRead(lease, begun.getOrDefault(shard, 0L)), clock()),
-        no -> owned.takeover.leaseFailed(no, clock()));
+        lease -> answered(read, world.bug.leaseRead(lease, begun.getOrDefault(shard, 0L))),
+        no -> failed(read, no));
   }
 
-  void readParents(OwnedShard owned, List<Integer> parents) {
-    for (int parent : parents) {
-      Shard shard = new Shard(owned.shard().topicId(), parent);
+  void readParents(ReadParents read) {
+    for (int parent : read.parents()) {
+      Shard shard = new Shard(shard(read).topicId(), parent);
       this.<Lease>request(
           text(() -> "read of the lease on " + shard),
           CONTROL_TIMEOUT_MILLIS,
           answer -> world.brokers.of(shard).readLease(group(), shard, answer),
-          lease -> owned.takeover.parentRead(world.bug.parent(lease), clock()),
-          no -> owned.takeover.parentFailed(no, clock()));
+          lease -> answered(read, world.bug.parent(lease)),
+          no -> failed(read, no));
     }
   }
 
-  void commit(OwnedShard owned, DataCommand.Commit command) {
-    submit(
-        text(() -> "commit of " + owned),
-        owned.shard(),
-        command,
-        reply -> owned.committed(command.offset()),
-        no -> owned.commitFailed(no, clock()));
-  }
-
-  void commit(CommitBatch batch) {
+  void commit(CommitPositions batch) {
     this.<Reply>request(
         text(() -> "commit of " + batch.command()),
         CONTROL_TIMEOUT_MILLIS,
@@ -113,39 +107,42 @@ final class SimCalls implements PublishBench.Cluster {
                 .commit(batch.command(), consumer.instance, answer),
         reply -> {
           if (reply instanceof Reply.Refused refused) {
-            batch.failed(refused.exception(), clock());
+            failed(batch, refused.exception());
           } else {
-            batch.answered(reply, clock());
+            answered(batch, reply);
           }
         },
-        refused -> batch.failed(refused, clock()));
+        refused -> failed(batch, refused));
   }
 
-  void recordOutcomes(OwnedShard owned, DataCommand.RecordOutcomes command) {
-    submit(
-        text(() -> "outcomes of " + owned),
-        owned.shard(),
-        command,
-        reply -> owned.recorded(command, ((Reply.OfOffsets) reply).offsets(), clock()),
-        no -> owned.recordFailed(command, no, clock()));
-  }
-
-  void fetchRetries(OwnedShard owned, RetryRequest request) {
+  void fetchRetries(FetchRetries fetch) {
     this.<RetryAnswer>request(
-        text(() -> "retries of " + owned),
+        text(() -> "retries of " + fetch.owned()),
         CONTROL_TIMEOUT_MILLIS,
-        answer -> world.brokers.of(owned.shard()).fetchRetries(request, answer),
-        answer -> owned.retriesFetched(request, answer, clock()),
-        no -> owned.retriesFailed(request, no, clock()));
+        answer -> world.brokers.of(shard(fetch)).fetchRetries(fetch.request(), answer),
+        answer -> answered(fetch, answer),
+        no -> failed(fetch, no));
   }
 
-  void release(OwnedShard owned, DataCommand.Release command) {
+  void submit(ShardRequest<Reply> request, DataCommand command) {
     submit(
-        text(() -> "release of " + owned),
-        owned.shard(),
+        text(() -> command.getClass().getSimpleName() + " of " + request.owned()),
+        shard(request),
         command,
-        reply -> owned.release.released(clock()),
-        no -> owned.release.releaseFailed(no, clock()));
+        reply -> answered(request, reply),
+        no -> failed(request, no));
+  }
+
+  private static Shard shard(ShardRequest<?> request) {
+    return request.owned().shard();
+  }
+
+  private <R> void answered(Request<R> request, R answer) {
+    consumer.core.answered(request, Answer.of(answer), clock());
+  }
+
+  private void failed(Request<?> request, RefusedException no) {
+    consumer.core.answered(request, Answer.failed(no), clock());
   }
 
   private void submit(
@@ -171,30 +168,31 @@ final class SimCalls implements PublishBench.Cluster {
 
   // ---- What handlers publish
 
-  void open(OwnedShard owned, long producerId) {
-    long id = world.bug.publisher(producerId, consumer.group.publisher(owned.shard()));
+  void open(OpenPublisher open) {
+    Shard shard = shard(open);
+    long id = world.bug.publisher(open.producerId(), consumer.group.publisher(shard));
     publishing
-        .open(owned.shard(), owned.ownership().epoch(), id)
+        .open(shard, open.owned().epoch(), id)
         .onComplete(
             opened -> {
               if (opened.succeeded()) {
-                owned.takeover.publisherOpened(
-                    opened.result(), to -> to.dataGroup(dataGroups()), Map.of(), clock());
+                answered(
+                    open, new Opened(opened.result(), to -> to.dataGroup(dataGroups()), Map.of()));
               } else {
-                owned.takeover.publisherFailed(refused(opened), clock());
+                failed(open, refused(opened));
               }
             });
   }
 
-  void publish(OwnedShard owned, PublishRequest request) {
+  void publish(Publish publish) {
     publishing
-        .publish(request)
+        .publish(publish.request())
         .onComplete(
             published -> {
               if (published.succeeded()) {
-                owned.outputs.published(request, published.result(), clock());
+                answered(publish, published.result());
               } else {
-                owned.outputs.publishFailed(request, refused(published), clock());
+                failed(publish, refused(published));
               }
             });
   }

@@ -1,34 +1,26 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.bus.Assignment;
-import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.GivenBackException;
-import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.Backoff;
-import dev.evenkeel.client.internal.consume.CommitBatch;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.ElapsedTime;
 import dev.evenkeel.client.internal.consume.HeartbeatPlan;
-import dev.evenkeel.client.internal.consume.OwnedShard;
-import dev.evenkeel.client.internal.consume.PublishRequest;
 import dev.evenkeel.client.internal.consume.Task;
-import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.ShardGroups;
-import dev.evenkeel.protocol.wire.RetryRequest;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
-import org.slf4j.event.Level;
 
 /**
  * One run of a member: the production core and its plan of heartbeats, with the simulation around
@@ -50,7 +42,6 @@ final class SimConsumer extends Actor {
   private final ElapsedTime elapsed;
   private final long bornMillis;
   final SimCalls calls;
-  private final Actions actions = new Actions();
   List<String> topics;
 
   /** What it has subscribed to, by the last answer that said so: its group reads all of it. */
@@ -306,106 +297,52 @@ final class SimConsumer extends Actor {
   private void act() {
     ConsumerAction action;
     while (!gone && (action = core.poll()) != null) {
-      action.performBy(actions);
+      carryOut(action);
       if (world.strikes()) {
         crash();
       }
     }
   }
 
-  /** Carries out what the core wants. */
-  private final class Actions implements ConsumerAction.Performer {
-    @Override
-    public void readLease(OwnedShard owned) {
-      calls.readLease(owned);
-    }
-
-    @Override
-    public void openPublisher(OwnedShard owned, long producerId) {
-      calls.open(owned, producerId);
-    }
-
-    @Override
-    public void readParents(OwnedShard owned, List<Integer> parents) {
-      calls.readParents(owned, parents);
-    }
-
-    @Override
-    public void callAssign(
-        OwnedShard owned, ShardContext shard, byte[] state, List<ConsumerAction.Parent> parents) {
-      handler.assign(owned, shard, state, parents);
-    }
-
-    @Override
-    public void fetch(OwnedShard owned, FetchRequest request) {
-      calls.fetch(owned, request);
-    }
-
-    @Override
-    public void giveBack(Task task) {
-      core.failed(task, new GivenBackException("it has not begun"), clock());
-    }
-
-    @Override
-    public void fetchRetries(OwnedShard owned, RetryRequest request) {
-      calls.fetchRetries(owned, request);
-    }
-
-    @Override
-    public void recordOutcomes(OwnedShard owned, DataCommand.RecordOutcomes command) {
-      calls.recordOutcomes(owned, command);
-    }
-
-    @Override
-    public void publish(OwnedShard owned, PublishRequest request) {
-      calls.publish(owned, request);
-    }
-
-    @Override
-    public void commit(OwnedShard owned, DataCommand.Commit command) {
-      calls.commit(owned, command);
-    }
-
-    @Override
-    public void commitPositions(CommitBatch batch) {
+  private void carryOut(ConsumerAction action) {
+    if (action instanceof ConsumerAction.ReadLease read) {
+      calls.readLease(read);
+    } else if (action instanceof ConsumerAction.OpenPublisher open) {
+      calls.open(open);
+    } else if (action instanceof ConsumerAction.ReadParents read) {
+      calls.readParents(read);
+    } else if (action instanceof ConsumerAction.CallAssign call) {
+      handler.assign(call);
+    } else if (action instanceof ConsumerAction.Fetch fetch) {
+      calls.fetch(fetch);
+    } else if (action instanceof ConsumerAction.GiveBack back) {
+      core.failed(back.task(), new GivenBackException("it has not begun"), clock());
+    } else if (action instanceof ConsumerAction.FetchRetries fetch) {
+      calls.fetchRetries(fetch);
+    } else if (action instanceof ConsumerAction.RecordOutcomes record) {
+      calls.submit(record, record.command());
+    } else if (action instanceof ConsumerAction.Publish publish) {
+      calls.publish(publish);
+    } else if (action instanceof ConsumerAction.Commit commit) {
+      calls.submit(commit, commit.command());
+    } else if (action instanceof ConsumerAction.CommitPositions batch) {
       calls.commit(batch);
-    }
-
-    @Override
-    public void callRelease(OwnedShard owned, ShardContext shard) {
-      handler.release(owned, shard);
-    }
-
-    @Override
-    public void release(OwnedShard owned, DataCommand.Release command) {
-      released.add(command.epoch());
-      calls.release(owned, command);
-    }
-
-    @Override
-    public void callLost(ShardContext shard) {
-      world.time.note(() -> name + " lost " + shard);
-      handler.lost(shard);
-    }
-
-    @Override
-    public void heartbeatNow() {
+    } else if (action instanceof ConsumerAction.CallRelease call) {
+      handler.release(call);
+    } else if (action instanceof ConsumerAction.Release release) {
+      released.add(release.command().epoch());
+      calls.submit(release, release.command());
+    } else if (action instanceof ConsumerAction.CallLost lost) {
+      world.time.note(() -> name + " lost " + lost.shard());
+      handler.lost(lost.shard());
+    } else if (action instanceof ConsumerAction.HeartbeatNow) {
       hurry();
-    }
-
-    @Override
-    public void heartbeatSoon() {
+    } else if (action instanceof ConsumerAction.HeartbeatSoon) {
       plan.soon(clock());
-    }
-
-    @Override
-    public void stop(String text, Throwable cause) {
-      throw new SimulationFailure(name + " shall stop: " + text);
-    }
-
-    @Override
-    public void report(Level level, String text, Throwable cause) {
-      world.time.note(() -> name + ": " + text);
+    } else if (action instanceof ConsumerAction.Stop stop) {
+      throw new SimulationFailure(name + " shall stop: " + stop.text());
+    } else if (action instanceof ConsumerAction.Report report) {
+      world.time.note(() -> name + ": " + report.text());
     }
   }
 

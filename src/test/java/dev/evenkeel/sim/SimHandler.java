@@ -3,9 +3,11 @@ package dev.evenkeel.sim;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.ShardContext;
+import dev.evenkeel.client.internal.consume.Answer;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallAssign;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallRelease;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
-import dev.evenkeel.client.internal.consume.OwnedShard;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.protocol.Shard;
 import java.nio.ByteBuffer;
@@ -219,11 +221,12 @@ final class SimHandler implements SimHandling {
   }
 
   @Override
-  public void assign(
-      OwnedShard owned, ShardContext context, byte[] state, List<ConsumerAction.Parent> parents) {
-    Shard shard = owned.shard();
+  public void assign(CallAssign call) {
+    ShardContext context = call.shard();
+    byte[] state = call.state();
+    Shard shard = call.owned().shard();
     if (world.statesAreAllThere()) {
-      checkParents(shard, context.offset(), state, parents);
+      checkParents(shard, context.offset(), state, call.parents());
     }
     long begin = context.offset();
     world.ledger.mustBeGranted(shard, context.epoch(), consumer.instance);
@@ -249,14 +252,18 @@ final class SimHandler implements SimHandling {
             works.put(
                 new Key(shard, context.epoch()), new Work(begin, world.ledger.sum(shard, begin)));
           }
-          owned.takeover.assignDone(
-              fails ? new IllegalStateException("simulated") : null, consumer.clock());
+          core()
+              .answered(
+                  call,
+                  new Answer<>(null, fails ? new IllegalStateException("simulated") : null),
+                  consumer.clock());
         });
   }
 
   @Override
-  public void release(OwnedShard owned, ShardContext context) {
-    Shard shard = owned.shard();
+  public void release(CallRelease call) {
+    ShardContext context = call.shard();
+    Shard shard = call.owned().shard();
     Work work = works.remove(new Key(shard, context.epoch()));
     if (work == null || !work.running.isEmpty()) {
       throw new SimulationFailure("onRelease while handlers run: " + context);
@@ -268,7 +275,10 @@ final class SimHandler implements SimHandling {
         false,
         text(() -> (fails ? "onRelease fails of " : "onRelease ends of ") + context),
         () ->
-            owned.release.stateGiven(
-                state, fails ? new IllegalStateException("simulated") : null, consumer.clock()));
+            core()
+                .answered(
+                    call,
+                    new Answer<>(state, fails ? new IllegalStateException("simulated") : null),
+                    consumer.clock()));
   }
 }

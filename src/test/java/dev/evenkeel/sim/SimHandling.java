@@ -1,19 +1,17 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.client.ShardContext;
-import dev.evenkeel.client.internal.consume.ConsumerAction;
-import dev.evenkeel.client.internal.consume.OwnedShard;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallAssign;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallRelease;
 import dev.evenkeel.client.internal.consume.Task;
-import java.util.List;
 
 /** What a user has written for one run of a member: its handlers. */
 interface SimHandling {
   void start(Task task);
 
-  void assign(
-      OwnedShard owned, ShardContext context, byte[] state, List<ConsumerAction.Parent> parents);
+  void assign(CallAssign call);
 
-  void release(OwnedShard owned, ShardContext context);
+  void release(CallRelease call);
 
   /** The member has lost a shard, which it did not release. */
   void lost(ShardContext context);

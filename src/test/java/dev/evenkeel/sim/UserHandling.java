@@ -2,9 +2,10 @@ package dev.evenkeel.sim;
 
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.ShardContext;
-import dev.evenkeel.client.internal.consume.ConsumerAction;
+import dev.evenkeel.client.internal.consume.Answer;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallAssign;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallRelease;
 import dev.evenkeel.client.internal.consume.Effects;
-import dev.evenkeel.client.internal.consume.OwnedShard;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.model.Content;
 import dev.evenkeel.model.Promise;
@@ -15,7 +16,6 @@ import dev.evenkeel.protocol.wire.Murmur2;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -126,14 +126,14 @@ final class UserHandling implements SimHandling {
   // ---- Shards
 
   @Override
-  public void assign(
-      OwnedShard owned, ShardContext context, byte[] state, List<ConsumerAction.Parent> parents) {
+  public void assign(CallAssign call) {
+    ShardContext context = call.shard();
     String shard = name(context.topic(), context.shard());
     world.time.note(() -> consumer + " is assigned " + context);
     if (of.keepsState()) {
       Set<Integer> ids = new HashSet<>();
-      read(state, ids);
-      parents.forEach(parent -> read(parent.state(), ids));
+      read(call.state(), ids);
+      call.parents().forEach(parent -> read(parent.state(), ids));
       states.put(shard, ids);
       model.owns(of.group, shard, this, ids);
     }
@@ -142,13 +142,14 @@ final class UserHandling implements SimHandling {
         consumer,
         null,
         () -> {
-          owned.takeover.assignDone(null, consumer.clock());
+          consumer.core.answered(call, Answer.of(null), consumer.clock());
           consumer.turn();
         });
   }
 
   @Override
-  public void release(OwnedShard owned, ShardContext context) {
+  public void release(CallRelease call) {
+    ShardContext context = call.shard();
     world.time.note(() -> consumer + " is asked to release " + context);
     Set<Integer> ids = remove(context);
     byte[] state = of.kind().givesState() ? written(ids) : null;
@@ -157,7 +158,7 @@ final class UserHandling implements SimHandling {
         consumer,
         null,
         () -> {
-          owned.release.stateGiven(state, null, consumer.clock());
+          consumer.core.answered(call, Answer.of(state), consumer.clock());
           consumer.turn();
         });
   }

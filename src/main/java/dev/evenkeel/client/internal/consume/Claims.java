@@ -1,9 +1,11 @@
 package dev.evenkeel.client.internal.consume;
 
+import dev.evenkeel.client.internal.consume.Task.Stage;
 import dev.evenkeel.protocol.Outcome;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 
 /**
@@ -31,16 +33,8 @@ final class Claims {
    */
   static final long ALONE_MILLIS = 10_000;
 
-  /** How far a message is. */
-  enum Stage {
-    WAITS,
-    ASKED,
-    SENT,
-    TAKEN,
-    RUNS
-  }
-
-  private final Environment environment;
+  private final int parallel;
+  private final Consumer<ConsumerAction> out;
   private final IntSupplier handlers;
 
   /** Messages that have not begun, in the order in which they came. */
@@ -59,10 +53,12 @@ final class Claims {
   private int outlasted;
 
   /**
+   * @param parallel most handlers
    * @param handlers those that have begun and have not ended
    */
-  Claims(Environment environment, IntSupplier handlers) {
-    this.environment = environment;
+  Claims(int parallel, Consumer<ConsumerAction> out, IntSupplier handlers) {
+    this.parallel = parallel;
+    this.out = out;
     this.handlers = handlers;
   }
 
@@ -156,7 +152,7 @@ final class Claims {
     if (over) {
       outlasted = others;
     }
-    boolean fits = others <= outlasted && others < environment.options.getParallel();
+    boolean fits = others <= outlasted && others < parallel;
     if (alone != null && alone.claim == Stage.ASKED && fits) {
       alone.claim = Stage.SENT;
       alone.owner.claim(new Outcome.Begun(alone.offset, false), alone, now);
@@ -201,7 +197,7 @@ final class Claims {
     for (Task task : held.isEmpty() ? List.<Task>of() : List.copyOf(held)) {
       if (!task.owner.mayBegin(task, now)) {
         ended(task, now);
-        environment.act(by -> by.giveBack(task));
+        out.accept(new ConsumerAction.GiveBack(task));
       }
     }
   }

@@ -7,7 +7,12 @@ import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.client.Delivery;
-import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CommitPositions;
+import dev.evenkeel.client.internal.consume.ConsumerAction.HeartbeatNow;
+import dev.evenkeel.client.internal.consume.ConsumerAction.LeadChanged;
+import dev.evenkeel.client.internal.consume.ConsumerAction.OwnedChanged;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Request;
+import dev.evenkeel.client.internal.consume.ConsumerAction.ShardRequest;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.ShardGroups;
 import java.util.ArrayDeque;
@@ -27,15 +32,14 @@ import java.util.random.RandomGenerator;
  * now} is a monotonic clock in milliseconds.
  *
  * <p>The caller feeds events, then takes {@link #poll actions} and {@link #next messages} until
- * both return null. It may feed events while it carries out actions. Events of a single shard go to
- * the {@link OwnedShard} that its actions name.
+ * both return null. It may feed events while it carries out actions.
  */
 public final class ConsumerCore implements Admission, MessageSource.Counts, OwnedShard.Host {
   /** Most messages of one shard that wait for the rate of their key. Past it the shard waits. */
   public static final int WAITING_OF_SHARD_MAX = 1_000;
 
   /** How often {@link #tick} is called. */
-  public static final long TICK_MILLIS = 50;
+  public static final long TICK_MILLIS = PositionCommits.TICK_MILLIS;
 
   /** An assignment with so many shards is worth leaving out of the answers to heartbeats. */
   static final int SHARDS_MANY = 50;
@@ -129,10 +133,22 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   public ConsumerAction poll() {
     ConsumerAction action = actions.poll();
     if (action == null && shards.takeChanged()) {
-      int owned = shards.count();
-      return by -> by.ownedChanged(owned);
+      return new OwnedChanged(shards.count());
     }
     return action;
+  }
+
+  /**
+   * A request has been answered, or has failed. A refusal is a {@link
+   * dev.evenkeel.protocol.RefusedException}; any other failure of a request to the log counts as an
+   * unknown outcome.
+   */
+  public <R> void answered(Request<R> request, Answer<R> answer, long now) {
+    if (request instanceof CommitPositions batch) {
+      environment.commits.answered(batch, answer, now);
+    } else if (request instanceof ShardRequest<R> of) {
+      of.owned().answered(of, answer, now);
+    }
   }
 
   public int owned() {
@@ -276,7 +292,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     }
     if (!Objects.equals(now, lead)) {
       lead = now;
-      actions.add(by -> by.leadChanged(now));
+      actions.add(new LeadChanged(now));
     }
   }
 
@@ -485,7 +501,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   // ---- The consumer's life
 
   private void resumed(long now) {
-    shards.all().forEach(shard -> shard.resume(now));
+    shards.all().forEach(shard -> shard.handling.resume(now));
   }
 
   /** The connection was lost, or is back. */
@@ -493,7 +509,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     environment.fence.link(up);
     if (up) {
       shards.all().forEach(shard -> shard.linkUp(now));
-      actions.add(Performer::heartbeatNow);
+      actions.add(new HeartbeatNow());
     }
   }
 
@@ -552,7 +568,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     environment.releaseWithin(Math.min(withinMillis, options.getLockTimeMillis()));
     if (shards.count() > 0) {
       // The sooner the dispatcher knows, the sooner it chooses new owners.
-      actions.add(Performer::heartbeatNow);
+      actions.add(new HeartbeatNow());
     }
     shards.all().forEach(shard -> shard.draining(true, now));
   }

@@ -98,8 +98,8 @@ final class Environment {
     fence = new SelfFence(options.getMemberTimeoutMillis());
     flow = new FlowControl(options.getPendingMessagesMax(), options.getPendingBytesMax());
     breaker = new Breaker(options.isBreaker());
-    commits = new PositionCommits(this);
-    claims = new Claims(this, running);
+    commits = new PositionCommits(options, fence, out);
+    claims = new Claims(options.getParallel(), out, running);
     releaseWithin(options.getLockTimeMillis());
   }
 
@@ -113,7 +113,7 @@ final class Environment {
    * @param cause or null
    */
   void report(Level level, String text, Throwable cause) {
-    act(by -> by.report(level, text, cause));
+    act(new ConsumerAction.Report(level, text, cause));
   }
 
   int shards() {
@@ -190,7 +190,7 @@ final class Environment {
   void faulty(String text, Throwable cause) {
     if (!faulty) {
       faulty = true;
-      act(by -> by.stop(text, cause));
+      act(new ConsumerAction.Stop(text, cause));
     }
   }
 

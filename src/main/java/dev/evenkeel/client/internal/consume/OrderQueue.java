@@ -2,7 +2,6 @@ package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.client.ConsumerOptions.Order;
 import java.util.ArrayDeque;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -23,37 +22,12 @@ import java.util.function.Supplier;
  * pending limits.
  */
 final class OrderQueue {
-  /** A busy key, and what is waiting behind its message. It is its own key in the map. */
-  static final class KeyQueue {
-    private final byte[] key;
-    private final int hash;
-    private ArrayDeque<Task> waiting;
-
-    /** Whose turn it is. */
-    private Task front;
-
-    KeyQueue(byte[] key) {
-      this.key = key;
-      hash = Arrays.hashCode(key);
-    }
-
-    @Override
-    public boolean equals(Object other) {
-      return other instanceof KeyQueue queue && hash == queue.hash && Arrays.equals(key, queue.key);
-    }
-
-    @Override
-    public int hashCode() {
-      return hash;
-    }
-  }
-
   private final Order order;
 
   /** Order shard: a message is out. */
   private boolean busyShard;
 
-  private final Map<KeyQueue, KeyQueue> busy = new HashMap<>();
+  private final Map<BusyKey, BusyKey> busy = new HashMap<>();
   private final Consumer<Task> crowded;
 
   /** By offset: the older a message, the sooner it closes a hole in the window. */
@@ -87,8 +61,8 @@ final class OrderQueue {
         busyShard = order == Order.SHARD;
         return task;
       }
-      KeyQueue fresh = new KeyQueue(task.message.key());
-      KeyQueue queue = busy.putIfAbsent(fresh, fresh);
+      BusyKey fresh = new BusyKey(task.message.key());
+      BusyKey queue = busy.putIfAbsent(fresh, fresh);
       if (queue == null) {
         task.queue = fresh;
         fresh.front = task;
@@ -122,7 +96,7 @@ final class OrderQueue {
 
   /** The messages that wait behind {@code front}, which is out, in their order. */
   Iterator<Task> behind(Task front) {
-    KeyQueue queue = front.queue;
+    BusyKey queue = front.queue;
     return queue == null || queue.waiting == null
         ? Collections.emptyIterator()
         : queue.waiting.iterator();
@@ -137,7 +111,7 @@ final class OrderQueue {
   /** The handler of {@code task} has ended well: the message behind it may start. */
   void finished(Task task) {
     busyShard = false;
-    KeyQueue queue = task.queue;
+    BusyKey queue = task.queue;
     if (queue == null) {
       return;
     }
@@ -154,7 +128,7 @@ final class OrderQueue {
   void dropFrom(long from) {
     // What runs keeps its queue until it is finished. What is startable comes before all that is
     // waiting behind it.
-    for (KeyQueue queue : busy.values()) {
+    for (BusyKey queue : busy.values()) {
       if (queue.waiting != null) {
         queue.waiting.removeIf(task -> task.offset >= from);
       }
@@ -177,7 +151,7 @@ final class OrderQueue {
   /** Shows the messages that wait here, in no order. */
   void forEachWaiting(Consumer<Task> look) {
     startable.forEach(look);
-    for (KeyQueue queue : busy.values()) {
+    for (BusyKey queue : busy.values()) {
       if (queue.waiting != null) {
         queue.waiting.forEach(look);
       }

@@ -10,28 +10,43 @@ import static dev.evenkeel.client.internal.consume.OwnedShardState.RUNNING;
 
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
-import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.client.ShardContext;
-import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
-import dev.evenkeel.protocol.Crashes;
-import dev.evenkeel.protocol.DataCommand;
-import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallAssign;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallDraining;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallKept;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallLost;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallPaused;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallRelease;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Commit;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Fetch;
+import dev.evenkeel.client.internal.consume.ConsumerAction.FetchRetries;
+import dev.evenkeel.client.internal.consume.ConsumerAction.HeartbeatNow;
+import dev.evenkeel.client.internal.consume.ConsumerAction.OpenPublisher;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Publish;
+import dev.evenkeel.client.internal.consume.ConsumerAction.ReadLease;
+import dev.evenkeel.client.internal.consume.ConsumerAction.ReadParents;
+import dev.evenkeel.client.internal.consume.ConsumerAction.RecordOutcomes;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Release;
+import dev.evenkeel.client.internal.consume.ConsumerAction.ShardRequest;
+import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.Skipped;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.wire.AppendResults;
 import dev.evenkeel.protocol.wire.RetryAnswer;
-import dev.evenkeel.protocol.wire.RetryRequest;
-import java.util.List;
 import org.slf4j.event.Level;
 
 /**
  * A shard that this consumer owns at one epoch: the state machine of {@link OwnedShardState}, and
  * the parts that do the work. Events come in, {@link ConsumerAction}s go out. {@link #step} does
- * what the state requires next, may be called at any time, and retries what is due. Whoever carries
- * out an action reports the outcome to a public method here, or of a public part, however late.
- * Times are monotonic milliseconds.
+ * what the state requires next, may be called at any time, and retries what is due. Times are
+ * monotonic milliseconds.
  */
-public final class OwnedShard {
+final class OwnedShard
+    implements ShardHandling.Port,
+        ShardReports.Port,
+        ShardTakeover.Port,
+        ShardTakeover.Former,
+        ShardRelease.Port {
   /** The consumer around it. */
   interface Host {
     /** The shard may have messages to hand out. */
@@ -48,35 +63,15 @@ public final class OwnedShard {
   }
 
   /**
-   * What is known of the shard when it is granted.
-   *
-   * @param predecessor an earlier owner of the same shard in this consumer, some of whose handlers
-   *     may still run; or null
-   * @param spent nothing may begin under this epoch any more: the shard is only released
-   * @param committed the committed offset that the grant found, or -1 if the lease must be read for
-   *     it
-   * @param origin where its keys come from, or null
-   * @param crashes owners that died before, or null
-   * @param skipped what was dropped before the group had consumed it, or null
-   */
-  record Start(
-      OwnedShard predecessor,
-      boolean spent,
-      long committed,
-      Assignment.Origin origin,
-      Crashes crashes,
-      Skipped skipped) {}
-
-  /**
    * The part of a handover's time that is kept for onRelease and the log: 5 s, or a fifth if that
    * is less.
    */
   private static final long RELEASE_MILLIS = 5_000;
 
   private final Ownership ownership;
-  final Environment environment;
-  final Host host;
-  final ShardLog log;
+  private final Environment environment;
+  private final Host host;
+  private final ShardLog log;
   final ShardCare care;
   final ShardHandling handling;
   final ShardRetries retries;
@@ -85,15 +80,9 @@ public final class OwnedShard {
   final ShardCommits commits;
   final ShardFailures failures;
   final ShardReports reports;
-
-  /** What its handlers publish. */
-  public final ShardOutputs outputs;
-
-  /** What it does in the states ATTACHING and ASSIGNING. */
-  public final ShardTakeover takeover;
-
-  /** What it does in the state RELEASING. */
-  public final ShardRelease release;
+  final ShardOutputs outputs;
+  final ShardTakeover takeover;
+  final ShardRelease release;
 
   private OwnedShardState state = ATTACHING;
 
@@ -122,39 +111,33 @@ public final class OwnedShard {
   /** See {@link #queued(boolean)}. */
   private boolean queued;
 
-  OwnedShard(Ownership ownership, Environment environment, Host host, Start start) {
+  OwnedShard(Ownership ownership, Environment environment, Host host, ShardTakeover.Start start) {
     this.ownership = ownership;
     this.environment = environment;
     this.host = host;
-    spent = start.spent;
+    spent = start.spent();
     log = new ShardLog(ownership, environment);
-    care = new ShardCare(environment, start.crashes);
-    handling = new ShardHandling(this);
+    care = new ShardCare(environment, start.crashes());
+    handling = new ShardHandling(this, log, environment, care);
     retries = handling.retries;
     messages = handling.messages;
-    fetch = new ShardFetch(this);
-    commits = new ShardCommits(this);
-    failures = new ShardFailures(this);
-    reports = new ShardReports(this);
-    outputs = new ShardOutputs(this);
-    takeover = new ShardTakeover(this, start);
+    fetch = handling.fetch;
+    commits = handling.commits;
+    failures = handling.failures;
+    outputs = handling.outputs;
+    takeover = new ShardTakeover(this, log, environment, outputs, care.crashes(), start);
+    release = new ShardRelease(this, log, environment, messages, commits, takeover);
+    reports = new ShardReports(this, environment.claims, handling, takeover);
     paused = environment.isPaused(ownership.shard());
-    release = new ShardRelease(this);
   }
 
+  @Override
   public Ownership ownership() {
     return ownership;
   }
 
-  public Shard shard() {
-    return ownership.shard();
-  }
-
-  long epoch() {
-    return ownership.epoch();
-  }
-
-  OwnedShardState state() {
+  @Override
+  public OwnedShardState state() {
     return state;
   }
 
@@ -163,13 +146,8 @@ public final class OwnedShard {
     return messages.window();
   }
 
-  /** What the log knew of owners that died when the shard was granted; null: nothing. */
-  public Crashes crashes() {
-    return care.crashes();
-  }
-
-  /** What callbacks of the handler get. */
-  ShardContext context() {
+  @Override
+  public ShardContext context() {
     Assignment.Origin origin = takeover.origin();
     return new ShardContext(
         ownership.topic(),
@@ -182,31 +160,28 @@ public final class OwnedShard {
         origin == null ? 0 : origin.shards());
   }
 
-  /** Whether writes to the log are under way, so that the lease may change. */
-  boolean writes() {
+  @Override
+  public boolean writes() {
     return commits.inFlight() || failures.recordsInFlight() > 0;
   }
 
-  /** Whether no handler, callback or request of the shard is under way. */
-  boolean quiet() {
+  @Override
+  public boolean quiet() {
     return messages.running() == 0 && !takeover.isBusy() && !release.isBusy();
   }
 
-  /**
-   * Whether the log may take something of this epoch at any time, although no answer is awaited any
-   * more.
-   */
-  boolean inDoubt() {
+  @Override
+  public boolean inDoubt() {
     return commits.inDoubt() || spent;
   }
 
-  /** See {@link #inDoubt}: nothing may begin under this epoch any more. */
-  void markSpent() {
+  @Override
+  public void markSpent() {
     spent = true;
   }
 
-  /** Whether the shard must be given away. */
-  boolean isDraining() {
+  @Override
+  public boolean isDraining() {
     return draining;
   }
 
@@ -217,8 +192,8 @@ public final class OwnedShard {
         || !retries.outbox.isEmpty();
   }
 
-  /** Since when no handler of the shard starts any more, or -1. */
-  long stoppedMillis() {
+  @Override
+  public long stoppedMillis() {
     return stoppedMillis;
   }
 
@@ -237,8 +212,8 @@ public final class OwnedShard {
     step(now);
   }
 
-  /** Does what the state requires now. */
-  void step(long now) {
+  @Override
+  public void step(long now) {
     if ((state == DRAINING || state == RELEASING) && stoppedMillis < 0) {
       stoppedMillis = now;
     }
@@ -261,9 +236,7 @@ public final class OwnedShard {
     if (was == paused || state != RUNNING) {
       return;
     }
-    ShardContext shard = context();
-    boolean on = paused;
-    if (on) {
+    if (paused) {
       fetch.cancel();
       messages.keepBegun(now);
       environment.claims.giveBack(now);
@@ -271,12 +244,12 @@ public final class OwnedShard {
       retries.resumed(now);
       host.ready(this);
     }
-    environment.act(by -> by.callPaused(shard, on));
+    environment.act(new CallPaused(context(), paused));
     step(now);
   }
 
-  /** Whether nothing begins, because the group is paused. */
-  boolean isPaused() {
+  @Override
+  public boolean isPaused() {
     return paused;
   }
 
@@ -300,7 +273,8 @@ public final class OwnedShard {
     return dying;
   }
 
-  boolean isDying() {
+  @Override
+  public boolean isDying() {
     return dying;
   }
 
@@ -313,17 +287,23 @@ public final class OwnedShard {
     step(now);
   }
 
-  /** Fetching may go on. */
-  void resume(long now) {
-    if (state == RUNNING && !paused) {
-      fetch.step(now);
-    }
+  @Override
+  public void ready() {
+    host.ready(this);
   }
 
-  /**
-   * The shard has another owner, or may have one: nothing of it starts or is committed any more.
-   */
-  void lose(String why, long now) {
+  @Override
+  public void finished() {
+    host.finished();
+  }
+
+  @Override
+  public boolean mayStart(long now) {
+    return host.mayStart(now);
+  }
+
+  @Override
+  public void lose(String why, long now) {
     if (state.over()) {
       return;
     }
@@ -336,16 +316,15 @@ public final class OwnedShard {
     if (!givenAway) {
       log.warn(" is lost: " + why);
       if (takeover.assignCalled()) {
-        ShardContext lost = context();
-        environment.act(by -> by.callLost(lost));
+        environment.act(new CallLost(context()));
       }
     }
   }
 
-  /** The log has taken the release. */
-  void released(long now) {
+  @Override
+  public void released(long now) {
     end(RELEASED, now);
-    environment.act(Performer::heartbeatNow);
+    environment.act(new HeartbeatNow());
   }
 
   private void end(OwnedShardState end, long now) {
@@ -357,21 +336,8 @@ public final class OwnedShard {
     host.gone(this);
   }
 
-  /** Loses the shard if a refusal says that it is another's. */
-  boolean fenced(RefusedException refused, long now) {
-    boolean fenced = refused.refusal() == Refusal.FENCED;
-    if (fenced) {
-      lose(refused.getMessage(), now);
-    }
-    return fenced;
-  }
-
-  /**
-   * It is known where to begin.
-   *
-   * @param emptyStateOffset where the empty state stands that this owner begins with, or -1
-   */
-  void attached(long offset, long emptyStateOffset, long now) {
+  @Override
+  public void attached(long offset, long emptyStateOffset, long now) {
     messages.begin(offset);
     care.begin(takeover.leaseCommitted());
     if (care.applies()) {
@@ -415,14 +381,13 @@ public final class OwnedShard {
       // With at most once, what is committed may begin now, although the group is paused.
       host.ready(this);
       if (messages.running() > 0 || mayClose()) {
-        ShardContext shard = context();
-        environment.act(by -> by.callDraining(shard));
+        environment.act(new CallDraining(context()));
       }
       step(now);
       return;
     }
     wake(now);
-    failures.step(state, now);
+    failures.step(now);
     outputs.step(now);
     if (paused) {
       failures.dropGivenBack(now);
@@ -442,24 +407,6 @@ public final class OwnedShard {
     commits.step(false, now);
   }
 
-  /** Whether messages are handed out one by one, because owners died. */
-  boolean isCareful() {
-    return window() != null && care.applies();
-  }
-
-  /** Handlers that run, and messages whose outputs are under way. */
-  private int running() {
-    return messages.running() - outputs.held();
-  }
-
-  /** Whether nothing of the shard runs, and the log has all of its progress and outcomes. */
-  boolean isIdle() {
-    return running() == 0
-        && !messages.anyInAdmission()
-        && retries.outbox.isEmpty()
-        && window().committed() <= commits.committed();
-  }
-
   /** Whether the shard is sealed, and nothing is left to do in it. */
   private boolean isFinished() {
     return fetch.isAtSealedEnd()
@@ -472,104 +419,72 @@ public final class OwnedShard {
   }
 
   private void wake(long now) {
-    if (messages.wake(now) || messages.isHeldBack() || isCareful()) {
+    if (messages.wake(now) || messages.isHeldBack() || messages.isCareful()) {
       host.ready(this);
     }
   }
 
-  /** Whether the shard hands out messages and commits progress. */
-  boolean works() {
-    return state == RUNNING || state == DRAINING;
-  }
-
-  /** Whether it is released because the shard is sealed, and nothing is left to do. */
-  boolean finishes() {
+  @Override
+  public boolean finishes() {
     return finishes;
   }
 
-  /** Whether the last fetch brought no messages, or there was none. */
-  public boolean isQuiet() {
-    return fetch.isQuiet();
-  }
+  // ---- Answers
 
-  /** A fetch was answered. */
-  public void fetched(FetchRequest request, FetchAnswer answer, long now) {
-    if (fetch.ended(request) && state == RUNNING && !paused) {
-      if (fetch.accept(answer, now)) {
-        host.ready(this);
-      }
-      step(now);
-    }
-  }
-
-  /** A fetch failed. */
-  public void fetchFailed(FetchRequest request, RefusedException refused, long now) {
-    if (fetch.ended(request) && state == RUNNING && !fenced(refused, now)) {
-      fetch.failed(refused, now);
-      step(now);
+  @Override
+  public void answered(ShardRequest<?> request, Answer<?> answer, long now) {
+    if (request instanceof CallAssign) {
+      takeover.assignDone(answer.failure(), now);
+    } else if (request instanceof CallRelease) {
+      release.stateGiven((byte[]) answer.value(), answer.failure(), now);
+    } else if (answer.failure() == null) {
+      taken(request, answer.value(), now);
+    } else {
+      refused(request, RefusedException.of(answer.failure()), now);
     }
   }
 
-  /** The log has taken a commit. */
-  public void committed(long offset) {
-    boolean careful = isCareful();
-    commits.taken(offset);
-    care.committed(offset);
-    if (state.over()) {
-      return;
-    }
-    if (environment.atMostOnce) {
-      messages.startableTo(offset);
-    }
-    if (environment.atMostOnce || careful) {
-      host.ready(this);
-    }
-  }
-
-  /** A commit failed, or its answer was lost. */
-  public void commitFailed(RefusedException refused, long now) {
-    commits.ended(refused);
-    if (works() && !fenced(refused, now)) {
-      commits.failed(refused, now);
+  private void taken(ShardRequest<?> request, Object answer, long now) {
+    if (request instanceof Fetch fetch) {
+      this.fetch.fetched(fetch.request(), (FetchAnswer) answer, now);
+    } else if (request instanceof Commit commit) {
+      commits.committed(commit.command().offset());
+    } else if (request instanceof RecordOutcomes record) {
+      failures.recorded(record.command(), (Reply) answer, now);
+    } else if (request instanceof FetchRetries retries) {
+      failures.retriesFetched(retries.request(), (RetryAnswer) answer, now);
+    } else if (request instanceof Publish publish) {
+      outputs.published(publish.request(), ((AppendResults) answer).results(), now);
+    } else if (request instanceof ReadLease) {
+      takeover.leaseRead((Lease) answer, now);
+    } else if (request instanceof ReadParents) {
+      takeover.parentRead((Lease) answer, now);
+    } else if (request instanceof OpenPublisher) {
+      takeover.publisherOpened((ConsumerAction.Opened) answer, now);
+    } else if (request instanceof Release) {
+      release.released(now);
     }
   }
 
-  /**
-   * The log has taken outcomes.
-   *
-   * @param noRoom offsets of those that it has no room for
-   */
-  public void recorded(DataCommand.RecordOutcomes command, List<Long> noRoom, long now) {
-    failures.recordEnded();
-    if (works()) {
-      failures.recorded(command, noRoom, now);
-      host.ready(this);
-      step(now);
-    }
-  }
-
-  /** Outcomes could not be recorded, or the answer was lost. */
-  public void recordFailed(DataCommand.RecordOutcomes command, RefusedException refused, long now) {
-    failures.recordEnded();
-    spent |= refused.refusal() == Refusal.INDETERMINATE;
-    if (works() && !fenced(refused, now)) {
-      failures.recordFailed(command, refused, now);
-    }
-  }
-
-  /** A request for retries was answered. */
-  public void retriesFetched(RetryRequest request, RetryAnswer answer, long now) {
-    if (state == RUNNING) {
-      failures.retriesFetched(request, answer, now);
-      host.ready(this);
-      step(now);
-    }
-  }
-
-  /** A request for retries failed. */
-  public void retriesFailed(RetryRequest request, RefusedException refused, long now) {
-    if (state == RUNNING && !fenced(refused, now)) {
-      failures.retriesFailed(request, now);
+  private void refused(ShardRequest<?> request, RefusedException refused, long now) {
+    if (request instanceof Fetch fetch) {
+      this.fetch.fetchFailed(fetch.request(), refused, now);
+    } else if (request instanceof Commit) {
+      commits.commitFailed(refused, now);
+    } else if (request instanceof RecordOutcomes record) {
+      failures.recordFailed(record.command(), refused, now);
+    } else if (request instanceof FetchRetries retries) {
+      failures.retriesFailed(retries.request(), refused, now);
+    } else if (request instanceof Publish publish) {
+      outputs.publishFailed(publish.request(), refused, now);
+    } else if (request instanceof ReadLease) {
+      takeover.leaseFailed(refused, now);
+    } else if (request instanceof ReadParents) {
+      takeover.parentFailed(refused, now);
+    } else if (request instanceof OpenPublisher) {
+      takeover.publisherFailed(refused, now);
+    } else if (request instanceof Release) {
+      release.releaseFailed(refused, now);
     }
   }
 
@@ -583,13 +498,12 @@ public final class OwnedShard {
       handling.resumed();
       retries.resumed(now);
       ShardContext shard = context();
-      boolean on = paused;
-      environment.act(by -> by.callKept(shard));
-      environment.act(by -> by.callPaused(shard, on));
+      environment.act(new CallKept(shard));
+      environment.act(new CallPaused(shard, paused));
       host.ready(this);
     } else if (dying ? unsettled() && !tooLate(now) : closes(now) || runs(now)) {
       wake(now);
-      failures.step(state, now);
+      failures.step(now);
       outputs.step(now);
       commits.step(true, now);
       return;
@@ -628,8 +542,9 @@ public final class OwnedShard {
     return !givesBack() && (!window().whole() || commits.claimedLeft() > 0);
   }
 
-  /** Whether the handover waits for a message that has not begun: messages above it are done. */
-  boolean waitsFor(Task task, long now) {
+  /** Messages above it are done. */
+  @Override
+  public boolean waitsFor(Task task, long now) {
     boolean hole = !task.retry && task.offset < messages.handledTop();
     return hole && !givesBack() && !tooLate(now);
   }

@@ -164,7 +164,7 @@ final class OwnedShards {
             new Ownership(owned.topic(), id, owned.epoch()),
             environment,
             host,
-            new OwnedShard.Start(
+            new ShardTakeover.Start(
                 history.lingering,
                 spent,
                 isNew ? owned.committed() : -1,

@@ -4,20 +4,17 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.DataCommand.CommitMany.Position;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.protocol.Shard;
 
 /**
  * What the log gets of the progress of one owned shard until its release, with the handler's state
  * if that comes with messages. With at most once, messages are committed before they start.
  */
-final class ShardCommits {
-  /** Shortest time between two commits, so that a fast consumer does not flood the log. */
-  static final long COMMIT_GAP_MILLIS = 50;
-
-  private final OwnedShard shard;
+final class ShardCommits implements PositionCommits.Committing {
+  private final ShardPort shard;
   private final ShardLog log;
   private final Environment environment;
   private final ShardMessages messages;
+  private final ShardCare care;
 
   /** See {@link #isMany}. */
   private final int manyMessages;
@@ -55,11 +52,17 @@ final class ShardCommits {
 
   private long stateTaken = -1;
 
-  ShardCommits(OwnedShard shard) {
+  ShardCommits(
+      ShardPort shard,
+      ShardLog log,
+      Environment environment,
+      ShardMessages messages,
+      ShardCare care) {
     this.shard = shard;
-    log = shard.log;
-    environment = shard.environment;
-    messages = shard.messages;
+    this.log = log;
+    this.environment = environment;
+    this.messages = messages;
+    this.care = care;
     manyMessages = (environment.options.getCommitMessages() + 1) / 2;
   }
 
@@ -89,15 +92,13 @@ final class ShardCommits {
     return emptyStateOffset;
   }
 
-  OwnedShard owned() {
-    return shard;
+  @Override
+  public Ownership ownership() {
+    return shard.ownership();
   }
 
-  Shard shard() {
-    return shard.shard();
-  }
-
-  void wanted(boolean on) {
+  @Override
+  public void wanted(boolean on) {
     wanted = on;
   }
 
@@ -155,7 +156,7 @@ final class ShardCommits {
     if (done <= committed) {
       return;
     }
-    boolean urgent = draining || isMany() || shard.isCareful();
+    boolean urgent = draining || isMany() || messages.isCareful();
     if (!hasNewState()) {
       // Asking costs as much as handling a message: once a millisecond is enough.
       if (!wanted || urgent && now != askedMillis) {
@@ -163,7 +164,7 @@ final class ShardCommits {
         environment.commits.want(this, urgent, now);
       }
     } else if (now - lastMillis
-        >= (urgent ? COMMIT_GAP_MILLIS : environment.options.getCommitMillis())) {
+        >= (urgent ? PositionCommits.GAP_MILLIS : environment.options.getCommitMillis())) {
       stateSent = stateOffset;
       commit(done, stateOffset, state, now);
     }
@@ -173,8 +174,8 @@ final class ShardCommits {
     return stateOffset > stateTaken;
   }
 
-  /** The position for a batch that goes out now, or null if there is none to commit. */
-  Position takePosition(long now) {
+  @Override
+  public Position takePosition(long now) {
     wanted = false;
     if (inFlight || !shard.works() || now < notBeforeMillis || hasNewState()) {
       return null;
@@ -185,7 +186,7 @@ final class ShardCommits {
     }
     inFlight = true;
     return new Position(
-        environment.options.getGroup(), shard(), shard.epoch(), done, emptyStateOffset);
+        environment.options.getGroup(), shard.shard(), shard.epoch(), done, emptyStateOffset);
   }
 
   /**
@@ -218,26 +219,33 @@ final class ShardCommits {
     DataCommand.Commit command =
         new DataCommand.Commit(
             environment.options.getGroup(), shard.shard(), shard.epoch(), offset, atOffset, with);
-    environment.act(by -> by.commit(shard, command));
+    environment.act(new ConsumerAction.Commit(shard, command));
   }
 
-  /** The log has taken a commit. */
-  void taken(long offset) {
+  @Override
+  public void committed(long offset) {
+    boolean careful = messages.isCareful();
     inFlight = false;
     inDoubt = false;
     committed = Math.max(committed, offset);
     stateTaken = Math.max(stateTaken, stateSent);
+    care.committed(offset);
+    if (shard.state().over()) {
+      return;
+    }
+    messages.startableTo(offset);
+    if (environment.atMostOnce || careful) {
+      shard.ready();
+    }
   }
 
-  /** A commit was refused, or its answer was lost. */
-  void ended(RefusedException refused) {
+  @Override
+  public void commitFailed(RefusedException refused, long now) {
     inFlight = false;
     inDoubt |= refused.refusal() == Refusal.INDETERMINATE;
-  }
-
-  /** A commit was refused, but not because the shard is another's. */
-  void failed(RefusedException refused, long now) {
-    notBeforeMillis = now + log.pause("its progress cannot be committed", refused);
+    if (shard.works() && !shard.fenced(refused, now)) {
+      notBeforeMillis = now + log.pause("its progress cannot be committed", refused);
+    }
   }
 
   void linkUp(long now) {

@@ -5,11 +5,12 @@ import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.client.ConsumerOptions.OnFailure;
 import dev.evenkeel.client.ConsumerOptions.Order;
 import dev.evenkeel.client.GivenBackException;
-import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Outcome;
+import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.wire.BatchMessages;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
@@ -48,23 +49,31 @@ final class ShardFailures {
    */
   private static final double JITTER = 0.2;
 
-  private final OwnedShard shard;
+  private final ShardPort shard;
   private final ShardLog log;
   private final Environment environment;
   private final ShardMessages messages;
   private final ShardRetries retries;
+  private final ShardFetch fetch;
   private final boolean moves;
   private int recordsInFlight;
 
   /** See {@link #dropGivenBack}. */
   private boolean gaveBackInPause;
 
-  ShardFailures(OwnedShard shard) {
+  ShardFailures(
+      ShardPort shard,
+      ShardLog log,
+      Environment environment,
+      ShardMessages messages,
+      ShardRetries retries,
+      ShardFetch fetch) {
     this.shard = shard;
-    log = shard.log;
-    environment = shard.environment;
-    messages = shard.messages;
-    retries = shard.retries;
+    this.log = log;
+    this.environment = environment;
+    this.messages = messages;
+    this.retries = retries;
+    this.fetch = fetch;
     moves = moves(environment);
   }
 
@@ -87,7 +96,7 @@ final class ShardFailures {
   }
 
   /** Sends outcomes to the log, and asks it for messages that are due. */
-  void step(OwnedShardState state, long now) {
+  void step(long now) {
     if (!environment.linkUp()) {
       return;
     }
@@ -95,14 +104,14 @@ final class ShardFailures {
     DataCommand.RecordOutcomes command = retries.outbox.next(options.getGroup(), now);
     if (command != null) {
       recordsInFlight++;
-      environment.act(by -> by.recordOutcomes(shard, command));
+      environment.act(new ConsumerAction.RecordOutcomes(shard, command));
     }
-    if (state == OwnedShardState.RUNNING && environment.fetches() && !shard.isPaused()) {
+    if (shard.state() == OwnedShardState.RUNNING && environment.fetches() && !shard.isPaused()) {
       RetryRequest request =
           retries.ask(
               options.getGroup(), options.getFetchBytesMax(), messages.window().committed(), now);
       if (request != null) {
-        environment.act(by -> by.fetchRetries(shard, request));
+        environment.act(new ConsumerAction.FetchRetries(shard, request));
       }
     }
   }
@@ -114,23 +123,23 @@ final class ShardFailures {
     if (environment.breaker.succeeded(task.isFirst())) {
       String text = "messages succeed again: the breaker is closed";
       environment.report(Level.WARN, text, null);
-      environment.act(Performer::heartbeatSoon);
+      environment.act(new ConsumerAction.HeartbeatSoon());
     }
   }
 
   /** A message is done. */
-  void settled(Task task, OwnedShardState state, long now) {
+  void settled(Task task, long now) {
     boolean failedBefore = !task.retry && task.attempt > 1;
     // A release says that all messages of the window are over.
-    boolean records = task.retry || failedBefore && state == OwnedShardState.RUNNING;
-    if (state.over() || !records) {
+    boolean records = task.retry || failedBefore && shard.state() == OwnedShardState.RUNNING;
+    if (shard.state().over() || !records) {
       return;
     }
     if (task.retry) {
       retries.inHand.finished(task);
     }
     retries.outbox.add(task, new Outcome.Settled(task.offset));
-    step(state, now);
+    step(now);
   }
 
   /**
@@ -138,12 +147,12 @@ final class ShardFailures {
    *
    * @param running handlers of the consumer that have not ended
    */
-  void failed(Task task, Throwable cause, OwnedShardState state, int running, long now) {
-    boolean draining = state == OwnedShardState.DRAINING;
+  void failed(Task task, Throwable cause, int running, long now) {
+    boolean draining = shard.state() == OwnedShardState.DRAINING;
     Breaker breaker = environment.breaker;
     if (task.hopeless != null || cause instanceof DeadlyMessageException) {
       // Another attempt would not help, and the failure says nothing about what handlers need.
-      lost(task, cause, state, now);
+      lost(task, cause, now);
       return;
     }
     Fault fault = Fault.of(cause);
@@ -164,7 +173,7 @@ final class ShardFailures {
           "most messages fail: it pauses, tries one message at a time, and does not count what"
               + " fails meanwhile";
       environment.report(Level.ERROR, text, cause);
-      environment.act(Performer::heartbeatSoon);
+      environment.act(new ConsumerAction.HeartbeatSoon());
     }
     if (breaker.open()) {
       tryAgain(task, breaker.waitMillis(now) + OTHERS_FIRST_MILLIS, now);
@@ -172,7 +181,7 @@ final class ShardFailures {
     }
     List<Long> delays = environment.options.getRetryDelaysMillis();
     if (task.attempt > delays.size()) {
-      lost(task, cause, state, now);
+      lost(task, cause, now);
       return;
     }
     double factor = 1 - JITTER + 2 * JITTER * environment.random.nextDouble();
@@ -185,18 +194,18 @@ final class ShardFailures {
     }
     String text = delay < 1_000 ? delay + " ms" : (delay + 500) / 1_000 + " s";
     report(task, "it is tried again in " + text, cause);
-    record(task, delay, cause, state, now);
+    record(task, delay, cause, now);
   }
 
   /** There is no further attempt. */
-  private void lost(Task task, Throwable cause, OwnedShardState state, long now) {
+  private void lost(Task task, Throwable cause, long now) {
     ConsumerOptions options = environment.options;
     if (options.getOnFailure() == OnFailure.STOP) {
       messages.givenBack(true);
       tryAgain(task, DRAINING_PAUSE_MILLIS, now);
       String skip = task.batchEnd < 0 ? "" : log.howToSkip(task.batchEnd);
       String text = shard.ownership() + attempt(task, "the consumer ends" + skip);
-      environment.act(by -> by.stop(text, cause));
+      environment.act(new ConsumerAction.Stop(text, cause));
       return;
     }
     boolean broadcast = options.getMode() == Mode.BROADCAST;
@@ -209,7 +218,7 @@ final class ShardFailures {
       String then = broadcast ? "they are skipped" : "they go to the dead letters";
       log.error(which + then, cause);
     }
-    record(task, -1, cause, state, now);
+    record(task, -1, cause, now);
   }
 
   /** What was given back in a pause is fetched again after it. Until then others need the room. */
@@ -254,7 +263,7 @@ final class ShardFailures {
     environment.removed(tasks, now);
   }
 
-  private void record(Task task, long delay, Throwable cause, OwnedShardState state, long now) {
+  private void record(Task task, long delay, Throwable cause, long now) {
     boolean dead = delay < 0;
     Outcome.Way way =
         dead ? Outcome.Way.DEAD : moves || task.retry ? Outcome.Way.MOVED : Outcome.Way.HELD;
@@ -276,7 +285,7 @@ final class ShardFailures {
       environment.removed(1, task.bytes, now);
     }
     retries.outbox.add(task, failed);
-    step(state, now);
+    step(now);
   }
 
   /**
@@ -292,13 +301,17 @@ final class ShardFailures {
 
   // ---- The log answers
 
-  /** A request that records outcomes has ended. */
-  void recordEnded() {
+  /** The log has recorded outcomes, except for those that it has no room for. */
+  void recorded(DataCommand.RecordOutcomes command, Reply reply, long now) {
     recordsInFlight--;
+    if (shard.works()) {
+      take(command, reply instanceof Reply.OfOffsets of ? of.offsets() : List.of(), now);
+      shard.ready();
+      shard.step(now);
+    }
   }
 
-  /** The log has recorded outcomes, all but those of {@code noRoom}. */
-  void recorded(DataCommand.RecordOutcomes command, List<Long> noRoom, long now) {
+  private void take(DataCommand.RecordOutcomes command, List<Long> noRoom, long now) {
     Set<Long> refused = new HashSet<>(noRoom);
     Set<Long> fullKeys = new HashSet<>();
     boolean full = false;
@@ -354,7 +367,7 @@ final class ShardFailures {
     } else if (outcome instanceof Outcome.Begun) {
       environment.claims.recorded(task);
     } else if (outcome instanceof Outcome.Parked) {
-      shard.fetch.oneWaits();
+      fetch.oneWaits();
       leave(task, now);
       retries.parked(task.keyHash, now);
     } else if (outcome instanceof Outcome.Failed failed) {
@@ -365,7 +378,7 @@ final class ShardFailures {
           messages.delay(task);
         }
         case MOVED -> {
-          shard.fetch.oneWaits();
+          fetch.oneWaits();
           if (task.retry) {
             retries.retryFailureTaken(task);
           } else {
@@ -394,13 +407,28 @@ final class ShardFailures {
     environment.removed(1, task.bytes, now);
   }
 
-  /** The log refused outcomes, although we own the shard: they are sent again. */
+  /** Outcomes could not be recorded, or the answer was lost: they are sent again. */
   void recordFailed(DataCommand.RecordOutcomes command, RefusedException refused, long now) {
-    long pause = log.pause("its failures cannot be recorded", refused);
-    retries.outbox.again(command, now + pause);
+    recordsInFlight--;
+    if (refused.refusal() == Refusal.INDETERMINATE) {
+      shard.markSpent();
+    }
+    if (shard.works() && !shard.fenced(refused, now)) {
+      long pause = log.pause("its failures cannot be recorded", refused);
+      retries.outbox.again(command, now + pause);
+    }
   }
 
+  /** A request for retries was answered. */
   void retriesFetched(RetryRequest request, RetryAnswer answer, long now) {
+    if (shard.state() == OwnedShardState.RUNNING) {
+      take(request, answer, now);
+      shard.ready();
+      shard.step(now);
+    }
+  }
+
+  private void take(RetryRequest request, RetryAnswer answer, long now) {
     BatchMessages unpacked;
     try {
       unpacked = answer.messages();
@@ -413,7 +441,10 @@ final class ShardFailures {
         .forEach(retry -> environment.flow.added(1, retry.bytes));
   }
 
-  void retriesFailed(RetryRequest request, long now) {
-    retries.askFailed(request, now + Backoff.soon(environment.random));
+  /** A request for retries failed. */
+  void retriesFailed(RetryRequest request, RefusedException refused, long now) {
+    if (shard.state() == OwnedShardState.RUNNING && !shard.fenced(refused, now)) {
+      retries.askFailed(request, now + Backoff.soon(environment.random));
+    }
   }
 }

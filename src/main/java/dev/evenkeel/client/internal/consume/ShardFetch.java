@@ -1,8 +1,9 @@
 package dev.evenkeel.client.internal.consume;
 
+import static dev.evenkeel.client.internal.consume.OwnedShardState.RUNNING;
+
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
-import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 
@@ -17,7 +18,7 @@ final class ShardFetch {
   /** How long the next fetch waits after one without an answer: it may get none either. */
   private static final int AFTER_LOSS_MILLIS = 1_000;
 
-  private final OwnedShard shard;
+  private final ShardPort shard;
   private final ShardLog log;
   private final Environment environment;
   private final ShardMessages messages;
@@ -69,12 +70,17 @@ final class ShardFetch {
   /** In a sealed shard only retries can come: the next answer says when there are none left. */
   private static final int SEALED_WAIT_MILLIS = 500;
 
-  ShardFetch(OwnedShard shard) {
+  ShardFetch(
+      ShardPort shard,
+      ShardLog log,
+      Environment environment,
+      ShardMessages messages,
+      ShardRetries retries) {
     this.shard = shard;
-    log = shard.log;
-    environment = shard.environment;
-    messages = shard.messages;
-    retries = shard.retries;
+    this.log = log;
+    this.environment = environment;
+    this.messages = messages;
+    this.retries = retries;
   }
 
   long logEnd() {
@@ -99,10 +105,6 @@ final class ShardFetch {
     noneWaits = false;
     oneWaits = true;
     failuresSeen &= ~FetchAnswer.NONE_WAITS;
-  }
-
-  boolean isQuiet() {
-    return quiet;
   }
 
   /** Whether at most half of the last answer is left: the next one should be on its way. */
@@ -139,15 +141,33 @@ final class ShardFetch {
             environment.options.getFilter());
     request = next;
     oneWaits = false;
-    environment.act(by -> by.fetch(shard, next));
+    environment.act(new ConsumerAction.Fetch(shard, next, quiet));
     if (firstMillis < 0) {
       firstMillis = now;
-      environment.act(Performer::heartbeatSoon);
+      environment.act(new ConsumerAction.HeartbeatSoon());
+    }
+  }
+
+  /** A fetch was answered. */
+  void fetched(FetchRequest answered, FetchAnswer answer, long now) {
+    if (ended(answered) && shard.state() == RUNNING && !shard.isPaused()) {
+      if (accept(answer, now)) {
+        shard.ready();
+      }
+      shard.step(now);
+    }
+  }
+
+  /** A fetch failed. */
+  void fetchFailed(FetchRequest answered, RefusedException refused, long now) {
+    if (ended(answered) && shard.state() == RUNNING && !shard.fenced(refused, now)) {
+      failed(refused, now);
+      shard.step(now);
     }
   }
 
   /** An answer came. Returns whether it belongs to the request under way. */
-  boolean ended(FetchRequest answered) {
+  private boolean ended(FetchRequest answered) {
     if (request != answered) {
       return false;
     }
@@ -167,7 +187,7 @@ final class ShardFetch {
   }
 
   /** Takes the batches of an answer. Returns whether there are new messages. */
-  boolean accept(FetchAnswer answer, long now) {
+  private boolean accept(FetchAnswer answer, long now) {
     lost = false;
     if (answer.isCutShort()) {
       logEnd = Math.max(logEnd, answer.endOffset());
@@ -241,7 +261,7 @@ final class ShardFetch {
   }
 
   /** The log refused a fetch, although we own the shard. */
-  void failed(RefusedException refused, long now) {
+  private void failed(RefusedException refused, long now) {
     lost = refused.refusal() == Refusal.INDETERMINATE;
     long start = refused instanceof RefusedException.OutOfRange range ? range.start() : -1;
     if (start > messages.fetchOffset()) {

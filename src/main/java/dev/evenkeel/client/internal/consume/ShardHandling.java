@@ -16,25 +16,46 @@ import org.slf4j.event.Level;
  * or drains, and takes what becomes of them, also after its end. Times are monotonic milliseconds.
  */
 final class ShardHandling implements Task.Owner {
-  final OwnedShard shard;
+  /** The shard around it. */
+  interface Port extends ShardPort {
+    /** Nothing more begins: the owner ends as one that has died. */
+    boolean isDying();
+
+    /** Whether the handover waits for a message that has not begun. */
+    boolean waitsFor(Task task, long now);
+
+    /** A message is finished. */
+    void finished();
+  }
+
+  final Port shard;
+  private final ShardLog log;
   private final Environment environment;
   final ShardRetries retries;
   final ShardMessages messages;
-  private final BooleanSupplier idle;
+  final ShardFetch fetch;
+  final ShardCommits commits;
+  final ShardFailures failures;
+  final ShardOutputs outputs;
+  private final BooleanSupplier idle = this::isIdle;
 
   /** The shard is being given away while messages wait for their rate. */
   private boolean waitsForRate;
 
-  ShardHandling(OwnedShard shard) {
+  ShardHandling(Port shard, ShardLog log, Environment environment, ShardCare care) {
     this.shard = shard;
-    environment = shard.environment;
-    idle = shard::isIdle;
+    this.log = log;
+    this.environment = environment;
     retries =
         new ShardRetries(
             this,
             ShardFailures.ordersKeys(environment),
             environment.options.getPendingMessagesMax());
-    messages = new ShardMessages(this, environment, retries, shard.care);
+    messages = new ShardMessages(this, environment, retries, care);
+    fetch = new ShardFetch(shard, log, environment, messages, retries);
+    commits = new ShardCommits(shard, log, environment, messages, care);
+    failures = new ShardFailures(shard, log, environment, messages, retries, fetch);
+    outputs = new ShardOutputs(shard, log, environment, messages, this::done);
   }
 
   @Override
@@ -53,6 +74,21 @@ final class ShardHandling implements Task.Owner {
     waitsForRate = false;
   }
 
+  /** Fetching may go on. */
+  void resume(long now) {
+    if (shard.state() == RUNNING && !shard.isPaused()) {
+      fetch.step(now);
+    }
+  }
+
+  /** Whether nothing of the shard runs, and the log has all of its progress and outcomes. */
+  private boolean isIdle() {
+    return messages.running() == outputs.held()
+        && !messages.anyInAdmission()
+        && retries.outbox.isEmpty()
+        && messages.window().committed() <= commits.committed();
+  }
+
   /**
    * The next message, or null.
    *
@@ -66,7 +102,7 @@ final class ShardHandling implements Task.Owner {
     boolean runs = shard.state() == RUNNING;
     Task task = messages.next(runs, forAdmission, idle, now);
     if (messages.settlePassed(now)) {
-      shard.resume(now);
+      resume(now);
       if (task == null) {
         // A retry may have waited for what has been passed.
         task = messages.next(runs, forAdmission, idle, now);
@@ -77,22 +113,22 @@ final class ShardHandling implements Task.Owner {
 
   @Override
   public Task nextWith(long now) {
-    boolean alone = shard.state() != RUNNING || shard.isCareful() || shard.isPaused();
+    boolean alone = shard.state() != RUNNING || messages.isCareful() || shard.isPaused();
     Task task = alone ? null : messages.nextOfBatch();
     if (messages.settlePassed(now)) {
-      shard.resume(now);
+      resume(now);
     }
     return task;
   }
 
   @Override
   public boolean hasPublished(Shard sealed, long offset) {
-    return shard.outputs.hasPublished(sealed, offset);
+    return outputs.hasPublished(sealed, offset);
   }
 
   /** Whether the shard waits for messages that are in admission. */
   boolean waitsForAdmission() {
-    return messages.waitsForAdmission(shard.outputs.isOpen());
+    return messages.waitsForAdmission(outputs.isOpen());
   }
 
   @Override
@@ -115,7 +151,7 @@ final class ShardHandling implements Task.Owner {
   @Override
   public void claim(Outcome.Begun begun, Task task, long now) {
     retries.outbox.add(task, begun);
-    shard.failures.step(shard.state(), now);
+    failures.step(now);
   }
 
   @Override
@@ -146,10 +182,10 @@ final class ShardHandling implements Task.Owner {
   /** The message is done once the log has what its handler published. */
   @Override
   public void finished(Task task, long now) {
-    shard.failures.handled(task);
-    if (task.publishes() && shard.outputs.isOpen() && !shard.state().over()) {
+    failures.handled(task);
+    if (task.publishes() && outputs.isOpen() && !shard.state().over()) {
       // It frees its handler's slot: messages below it, whose outputs it waits for, need one.
-      shard.outputs.add(task, now);
+      outputs.add(task, now);
     } else {
       done(task, now);
     }
@@ -159,35 +195,35 @@ final class ShardHandling implements Task.Owner {
   void done(Task task, long now) {
     messages.finished(task, !shard.state().over(), now);
     if (!shard.state().over() && !task.retry) {
-      shard.commits.handled(task);
+      commits.handled(task);
     }
-    if (!task.retry && shard.state() == RUNNING && shard.window().committed() <= task.offset) {
+    if (!task.retry && shard.state() == RUNNING && messages.window().committed() <= task.offset) {
       // No commit will say that it is over before what lies below is.
-      shard.failures.notBegun(task);
+      failures.notBegun(task);
     }
     settled(task, now);
   }
 
   private void settled(Task task, long now) {
-    shard.host.finished();
-    shard.failures.settled(task, shard.state(), now);
+    shard.finished();
+    failures.settled(task, now);
     environment.removed(1, task.bytes, now);
     afterSettled(now);
   }
 
   private void afterSettled(long now) {
     if (shard.state() == RUNNING) {
-      shard.host.ready(shard);
-      if (shard.fetch.isLow() && !shard.isPaused()) {
-        shard.fetch.step(now);
+      shard.ready();
+      if (fetch.isLow() && !shard.isPaused()) {
+        fetch.step(now);
       }
-      if (environment.atMostOnce || shard.commits.isMany() || shard.isCareful()) {
-        shard.commits.step(false, now);
+      if (environment.atMostOnce || commits.isMany() || messages.isCareful()) {
+        commits.step(false, now);
       }
-      shard.outputs.step(now);
+      outputs.step(now);
     } else {
       if (shard.state() == DRAINING) {
-        shard.host.ready(shard);
+        shard.ready();
       }
       shard.step(now);
     }
@@ -199,8 +235,8 @@ final class ShardHandling implements Task.Owner {
     if (failure == null) {
       for (Task task : tasks) {
         messages.finished(task, !shard.state().over(), now);
-        shard.failures.handled(task);
-        shard.host.finished();
+        failures.handled(task);
+        shard.finished();
       }
     } else {
       tasks.forEach(task -> messages.ended(task, now));
@@ -217,11 +253,11 @@ final class ShardHandling implements Task.Owner {
       messages.givenBack(shard.state() == DRAINING);
     } else {
       String batch = ": a batch of " + tasks.size() + " messages from offset ";
-      shard.log.report(
+      log.report(
           Level.WARN, batch + tasks.get(0).offset + " on failed, each is tried alone", failure);
     }
     messages.handOutAlone(tasks);
-    shard.host.ready(shard);
+    shard.ready();
     if (shard.state() != RUNNING) {
       shard.step(now);
     }
@@ -239,13 +275,13 @@ final class ShardHandling implements Task.Owner {
       environment.removed(1, task.bytes, now);
     } else if (environment.atMostOnce && !task.retry) {
       String text = ": offset " + task.offset + " failed, and is not tried again";
-      shard.log.report(Level.WARN, text, cause);
+      log.report(Level.WARN, text, cause);
       messages.left(task);
       environment.removed(1, task.bytes, now);
-      shard.host.ready(shard);
+      shard.ready();
     } else {
-      shard.failures.failed(task, cause, shard.state(), running, now);
-      shard.host.ready(shard);
+      failures.failed(task, cause, running, now);
+      shard.ready();
     }
     if (shard.state() != RUNNING || environment.atMostOnce) {
       shard.step(now);

@@ -134,6 +134,11 @@ final class ShardMessages {
     return window;
   }
 
+  /** Whether messages are handed out one by one, because owners died. */
+  boolean isCareful() {
+    return window != null && care.applies();
+  }
+
   long begunOffset() {
     return begunOffset;
   }

@@ -6,37 +6,47 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
 import java.util.List;
 import java.util.Map;
-import java.util.function.ToIntFunction;
+import java.util.function.ObjLongConsumer;
 
 /**
  * What the handlers of one owned shard publish, in the order of their inputs; see ADR 15. An input
  * is done once the log has its output. Times are monotonic milliseconds.
  */
-public final class ShardOutputs {
-  private final OwnedShard shard;
+final class ShardOutputs {
+  private final ShardPort shard;
+  private final ShardLog log;
   private final Environment environment;
   private final ShardMessages messages;
+  private final ObjLongConsumer<Task> done;
 
   /** Null before {@link #open}, and if the handler does not publish. */
   private PublishQueue queue;
 
-  ShardOutputs(OwnedShard shard) {
+  /**
+   * @param done gets a message whose outputs the log has, and the time
+   */
+  ShardOutputs(
+      ShardPort shard,
+      ShardLog log,
+      Environment environment,
+      ShardMessages messages,
+      ObjLongConsumer<Task> done) {
     this.shard = shard;
-    environment = shard.environment;
-    messages = shard.messages;
+    this.log = log;
+    this.environment = environment;
+    this.messages = messages;
+    this.done = done;
   }
 
   /**
    * Handlers may publish.
    *
-   * @param producerId of the generation
-   * @param groups gives the data group of a shard
-   * @param last by shard, the last sequence that it took of the producer
    * @param offset of the first input
    */
-  void open(long producerId, ToIntFunction<Shard> groups, Map<Shard, Long> last, long offset) {
+  void open(ConsumerAction.Opened opened, long offset) {
     int epoch = Math.toIntExact(shard.epoch());
-    queue = new PublishQueue(producerId, epoch, groups, PublishQueue.from(offset, last));
+    Map<Shard, Long> last = PublishQueue.from(offset, opened.last());
+    queue = new PublishQueue(opened.producerId(), epoch, opened.groups(), last);
   }
 
   boolean isOpen() {
@@ -63,13 +73,13 @@ public final class ShardOutputs {
   void step(long now) {
     if (queue != null && environment.linkUp()) {
       for (PublishRequest request : queue.next(messages.window(), now)) {
-        environment.act(by -> by.publish(shard, request));
+        environment.act(new ConsumerAction.Publish(shard, request));
       }
     }
   }
 
   /** The log has answered what handlers published. A repeat counts as accepted. */
-  public void published(PublishRequest request, List<Result> results, long now) {
+  void published(PublishRequest request, List<Result> results, long now) {
     if (shard.state().over()) {
       return;
     }
@@ -80,7 +90,7 @@ public final class ShardOutputs {
       }
     }
     if (refusal == null) {
-      queue.taken(request).forEach(task -> shard.handling.done(task, now));
+      queue.taken(request).forEach(task -> done.accept(task, now));
     } else {
       publishFailed(request, new RefusedException(refusal, "what handlers publish"), now);
     }
@@ -88,14 +98,14 @@ public final class ShardOutputs {
   }
 
   /** What handlers published was refused, or the answer was lost. */
-  public void publishFailed(PublishRequest request, RefusedException refused, long now) {
+  void publishFailed(PublishRequest request, RefusedException refused, long now) {
     if (shard.state().over()) {
       return;
     }
     if (refused instanceof RefusedException.QuotaReached quota) {
       queue.again(request, quota, now);
     } else if (refused.refusal().retriable()) {
-      queue.again(request, now + shard.log.pause("its outputs cannot be published", refused));
+      queue.again(request, now + log.pause("its outputs cannot be published", refused));
     } else {
       // It can never be published: the next owner begins at the committed offset.
       shard.lose("what its handlers publish is refused: " + refused, now);

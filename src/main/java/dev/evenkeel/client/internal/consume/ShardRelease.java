@@ -10,14 +10,27 @@ import dev.evenkeel.protocol.RefusedException;
 
 /**
  * Releases an owned shard: what it does in the state RELEASING. It calls onRelease for the
- * handler's state, and hands that to the log for the next owner. Whoever carries out these actions
- * reports the outcome to one of the public methods, however late. Times are monotonic milliseconds.
+ * handler's state, and hands that to the log for the next owner. Times are monotonic milliseconds.
  */
-public final class ShardRelease {
+final class ShardRelease {
   private static final byte[] EMPTY_STATE = new byte[0];
 
-  private final OwnedShard shard;
+  /** The shard around it. */
+  interface Port extends ShardPort {
+    /** What callbacks of the handler get. */
+    ShardContext context();
+
+    /** Whether it is released because the shard is sealed, and nothing is left to do. */
+    boolean finishes();
+
+    /** The log has taken the release. */
+    void released(long now);
+  }
+
+  private final Port shard;
+  private final ShardLog log;
   private final Environment environment;
+  private final ShardMessages messages;
   private final ShardCommits commits;
   private final ShardTakeover takeover;
 
@@ -42,11 +55,19 @@ public final class ShardRelease {
   /** The handler could not give its state, or the state does not belong to the released offset. */
   private boolean stateMissing;
 
-  ShardRelease(OwnedShard shard) {
+  ShardRelease(
+      Port shard,
+      ShardLog log,
+      Environment environment,
+      ShardMessages messages,
+      ShardCommits commits,
+      ShardTakeover takeover) {
     this.shard = shard;
-    environment = shard.environment;
-    commits = shard.commits;
-    takeover = shard.takeover;
+    this.log = log;
+    this.environment = environment;
+    this.messages = messages;
+    this.commits = commits;
+    this.takeover = takeover;
   }
 
   boolean isBusy() {
@@ -79,19 +100,17 @@ public final class ShardRelease {
     }
     if (!ready && takeover.assigned()) {
       busy = true;
-      ShardContext context = shard.context();
-      environment.act(by -> by.callRelease(shard, context));
+      environment.act(new ConsumerAction.CallRelease(shard, shard.context()));
     } else if (environment.linkUp() && now >= retryMillis) {
       busy = true;
       sent = true;
       tries++;
-      DataCommand.Release command = command();
-      environment.act(by -> by.release(shard, command));
+      environment.act(new ConsumerAction.Release(shard, command()));
     }
   }
 
   private DataCommand.Release command() {
-    long done = shard.window().committed();
+    long done = messages.window().committed();
     // Without state, the committed offset of an earlier owner may be above the offset of our state,
     // where we began. With state, state and offset belong together.
     boolean own = givenState != null;
@@ -127,7 +146,7 @@ public final class ShardRelease {
    * @param given what it gave; null or empty: no state
    * @param failure why it failed, or null
    */
-  public void stateGiven(byte[] given, Throwable failure, long now) {
+  void stateGiven(byte[] given, Throwable failure, long now) {
     busy = false;
     if (shard.state() == RELEASING) {
       ready = true;
@@ -141,19 +160,18 @@ public final class ShardRelease {
   private void keep(byte[] given, Throwable failure) {
     if (failure != null) {
       stateMissing = true;
-      shard.log.error(": onRelease failed, so it is released without state", failure);
+      log.error(": onRelease failed, so it is released without state", failure);
     } else if (given != null && given.length > Limits.STATE_BYTES_MAX) {
       stateMissing = true;
       String size = given.length + " bytes, at most " + Limits.STATE_BYTES_MAX + " are allowed";
-      shard.log.error(
-          ": onRelease gave a state of " + size + ", so it is released without state", null);
+      log.error(": onRelease gave a state of " + size + ", so it is released without state", null);
     } else if (given != null && given.length > 0) {
       givenState = given;
     }
   }
 
   /** The log has taken the release. */
-  public void released(long now) {
+  void released(long now) {
     busy = false;
     if (shard.state() == RELEASING) {
       taken = true;
@@ -162,7 +180,7 @@ public final class ShardRelease {
   }
 
   /** The release was refused, or its answer was lost. */
-  public void releaseFailed(RefusedException refused, long now) {
+  void releaseFailed(RefusedException refused, long now) {
     busy = false;
     if (refused.refusal() == Refusal.INDETERMINATE) {
       shard.markSpent();
@@ -184,8 +202,8 @@ public final class ShardRelease {
     if (!refused.refusal().retriable() && givenState != null) {
       givenState = null;
       stateMissing = true;
-      shard.log.error(": its state was refused, so it is released without state", refused);
+      log.error(": its state was refused, so it is released without state", refused);
     }
-    retryMillis = now + shard.log.pause("it cannot be released", refused);
+    retryMillis = now + log.pause("it cannot be released", refused);
   }
 }

@@ -9,9 +9,18 @@ final class ShardReports {
    */
   static final long RECENT_MILLIS = 10_000;
 
-  private final OwnedShard shard;
+  /** The shard around it. */
+  interface Port extends ShardPort {
+    /** Since when no handler of the shard starts any more, or -1. */
+    long stoppedMillis();
+  }
+
+  private final Port shard;
+  private final Claims claims;
+  private final Task.Owner handling;
   private final ShardMessages messages;
   private final ShardFetch fetch;
+  private final ShardTakeover takeover;
 
   /** The position in the last report; -1: there was none. */
   private long reportedPosition = -1;
@@ -19,10 +28,13 @@ final class ShardReports {
   /** Since when messages are in hand and none has finished, or -1. */
   private long stalledSinceMillis = -1;
 
-  ShardReports(OwnedShard shard) {
+  ShardReports(Port shard, Claims claims, ShardHandling handling, ShardTakeover takeover) {
     this.shard = shard;
-    messages = shard.messages;
-    fetch = shard.fetch;
+    this.claims = claims;
+    this.handling = handling;
+    this.takeover = takeover;
+    messages = handling.messages;
+    fetch = handling.fetch;
   }
 
   /** Whether the shard was fetched for the first time lately. */
@@ -80,8 +92,7 @@ final class ShardReports {
   private Long stalledMillis(long now) {
     boolean runs = messages.running() > 0;
     boolean none = messages.pending() == 0 || shard.isPaused();
-    if (none && !runs && !shard.takeover.awaitsHandler()
-        || shard.environment.claims.stop(shard.handling, runs, now)) {
+    if (none && !runs && !takeover.awaitsHandler() || claims.stop(handling, runs, now)) {
       stalledSinceMillis = -1;
       return null;
     }

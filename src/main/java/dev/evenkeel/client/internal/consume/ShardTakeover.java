@@ -5,32 +5,90 @@ import static dev.evenkeel.client.internal.consume.OwnedShardState.ATTACHING;
 
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.client.ShardContext;
+import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.Skipped;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
-import java.util.function.ToIntFunction;
 
 /**
  * Takes an owned shard over: what it does in the states ATTACHING and ASSIGNING. It waits for an
  * earlier owner in this consumer, reads the lease to learn where to begin and with which state,
- * fences what former owners publish, and calls onAssign. Whoever carries out these actions reports
- * the outcome to one of the public methods, however late. Times are monotonic milliseconds.
+ * fences what former owners publish, and calls onAssign. Times are monotonic milliseconds.
  */
-public final class ShardTakeover {
-  private final OwnedShard shard;
+final class ShardTakeover {
+  /** An earlier owner of the same shard in this consumer. */
+  interface Former extends Owned {
+    /** Whether writes to the log are under way, so that the lease may change. */
+    boolean writes();
+
+    /** Whether no handler, callback or request of the shard is under way. */
+    boolean quiet();
+
+    /** See {@link Port#inDoubt}. */
+    boolean inDoubt();
+  }
+
+  /**
+   * What is known of the shard when it is granted.
+   *
+   * @param predecessor an earlier owner of the same shard in this consumer, some of whose handlers
+   *     may still run; or null
+   * @param spent nothing may begin under this epoch any more: the shard is only released
+   * @param committed the committed offset that the grant found, or -1 if the lease must be read for
+   *     it
+   * @param origin where its keys come from, or null
+   * @param crashes owners that died before, or null
+   * @param skipped what was dropped before the group had consumed it, or null
+   */
+  record Start(
+      Former predecessor,
+      boolean spent,
+      long committed,
+      Assignment.Origin origin,
+      Crashes crashes,
+      Skipped skipped) {}
+
+  /** The shard around it. */
+  interface Port extends ShardPort {
+    /** Whether the shard must be given away. */
+    boolean isDraining();
+
+    /**
+     * Whether the log may take something of this epoch at any time, although no answer is awaited
+     * any more.
+     */
+    boolean inDoubt();
+
+    /** Whether callbacks and handlers may start: nobody else owns what this member owns. */
+    boolean mayStart(long now);
+
+    /** What callbacks of the handler get. */
+    ShardContext context();
+
+    /**
+     * It is known where to begin.
+     *
+     * @param emptyStateOffset where the empty state stands that this owner begins with, or -1
+     */
+    void attached(long offset, long emptyStateOffset, long now);
+  }
+
+  private final Port shard;
+  private final ShardLog log;
+  private final ShardOutputs outputs;
   private final Environment environment;
 
-  /** See {@link OwnedShard.Start}. Null once nothing of the earlier owner is waited for. */
-  private OwnedShard predecessor;
+  /** See {@link Start}. Null once nothing of the earlier owner is waited for. */
+  private Former predecessor;
 
-  /** See {@link OwnedShard.Start}. */
+  /** See {@link Start}. */
   private final long grantedCommitted;
+
+  private final Crashes crashes;
 
   /** Where the keys come from, or null. */
   private final Assignment.Origin origin;
@@ -77,9 +135,21 @@ public final class ShardTakeover {
   private boolean assignCalled;
   private boolean assigned;
 
-  ShardTakeover(OwnedShard shard, OwnedShard.Start start) {
+  /**
+   * @param crashes owners that died before, as far as they count; or null
+   */
+  ShardTakeover(
+      Port shard,
+      ShardLog log,
+      Environment environment,
+      ShardOutputs outputs,
+      Crashes crashes,
+      Start start) {
     this.shard = shard;
-    environment = shard.environment;
+    this.log = log;
+    this.environment = environment;
+    this.outputs = outputs;
+    this.crashes = crashes;
     predecessor = start.predecessor();
     grantedCommitted = start.committed();
     origin = start.origin();
@@ -155,12 +225,12 @@ public final class ShardTakeover {
       attached(now);
     } else if (!busy && environment.linkUp() && now >= retryMillis) {
       busy = true;
-      environment.act(by -> by.readLease(shard));
+      environment.act(new ConsumerAction.ReadLease(shard));
     }
   }
 
   /** The lease was read. */
-  public void leaseRead(Lease lease, long now) {
+  void leaseRead(Lease lease, long now) {
     busy = false;
     if (shard.state() != ATTACHING) {
       return;
@@ -197,28 +267,28 @@ public final class ShardTakeover {
       busy = true;
       parentsAwaited = origin.parents().size();
       parentRefused = null;
-      environment.act(by -> by.readParents(shard, origin.parents()));
+      environment.act(new ConsumerAction.ReadParents(shard, origin.parents()));
     } else {
       open(now);
     }
   }
 
   /** The lease could not be read. */
-  public void leaseFailed(RefusedException refused, long now) {
+  void leaseFailed(RefusedException refused, long now) {
     busy = false;
     if (shard.state() == ATTACHING && !shard.fenced(refused, now)) {
-      retryMillis = now + shard.log.pause("its lease cannot be read", refused);
+      retryMillis = now + log.pause("its lease cannot be read", refused);
     }
   }
 
   /** The lease was read on one of the shards from which its keys come. */
-  public void parentRead(Lease lease, long now) {
+  void parentRead(Lease lease, long now) {
     parents.add(lease);
     parentAnswered(now);
   }
 
   /** It could not be read. */
-  public void parentFailed(RefusedException refused, long now) {
+  void parentFailed(RefusedException refused, long now) {
     // A layout is forgotten when no later owner begins with the states that are left there, which
     // may be after this owner got the shard.
     boolean forgotten =
@@ -238,8 +308,7 @@ public final class ShardTakeover {
       return;
     }
     if (parentRefused != null) {
-      retryMillis =
-          now + shard.log.pause("the state of its former shards cannot be read", parentRefused);
+      retryMillis = now + log.pause("the state of its former shards cannot be read", parentRefused);
     } else if (!leases.stream().allMatch(Lease::passed)) {
       // A node that answered has not applied the release yet.
       retryMillis = now + Backoff.soon(environment.random);
@@ -267,29 +336,23 @@ public final class ShardTakeover {
     if (environment.handler.publishes() && !shard.isDraining() && !shard.inDoubt()) {
       // No message is handled before everything that a former owner may still send is fenced.
       busy = true;
-      environment.act(by -> by.openPublisher(shard, producerId));
+      environment.act(new ConsumerAction.OpenPublisher(shard, producerId));
     } else {
       attached(now);
     }
   }
 
-  /**
-   * The lease's epoch may publish.
-   *
-   * @param groups gives the data group of a shard
-   * @param last by shard, the last sequence that it took of the producer
-   */
-  public void publisherOpened(
-      long producerId, ToIntFunction<Shard> groups, Map<Shard, Long> last, long now) {
+  /** The lease's epoch may publish. */
+  void publisherOpened(ConsumerAction.Opened opened, long now) {
     busy = false;
     if (shard.state() == ATTACHING) {
-      shard.outputs.open(producerId, groups, last, beginOffset);
+      outputs.open(opened, beginOffset);
       attached(now);
     }
   }
 
   /** The epoch could not be opened for publishing. */
-  public void publisherFailed(RefusedException refused, long now) {
+  void publisherFailed(RefusedException refused, long now) {
     busy = false;
     if (shard.state() != ATTACHING) {
       return;
@@ -297,7 +360,7 @@ public final class ShardTakeover {
     if (refused.refusal() == Refusal.PRODUCER_FENCED) {
       shard.lose(refused.getMessage(), now);
     } else if (!shard.fenced(refused, now)) {
-      retryMillis = now + shard.log.pause("its handlers cannot publish yet", refused);
+      retryMillis = now + log.pause("its handlers cannot publish yet", refused);
     }
   }
 
@@ -305,7 +368,7 @@ public final class ShardTakeover {
     leaseCommitted = Math.max(leaseCommitted, beginOffset);
     // An owner that begins before the gap says it when it gets there.
     if (skipped != null && beginOffset == skipped.last() + 1) {
-      shard.log.error(
+      log.error(
           ": retention dropped messages before the group had consumed them: " + skipped.text(),
           null);
     }
@@ -318,13 +381,11 @@ public final class ShardTakeover {
   void assign(long now) {
     // An assignment may come late, to a process that was suspended: the shard may have another
     // owner.
-    if (!busy && shard.host.mayStart(now) && now >= retryMillis) {
+    if (!busy && shard.mayStart(now) && now >= retryMillis) {
       busy = true;
       assignCalled = true;
-      ShardContext context = shard.context();
-      byte[] former = givenState;
-      List<ConsumerAction.Parent> parents = parentStates;
-      environment.act(by -> by.callAssign(shard, context, former, parents));
+      environment.act(
+          new ConsumerAction.CallAssign(shard, shard.context(), givenState, parentStates, crashes));
     }
   }
 
@@ -333,7 +394,7 @@ public final class ShardTakeover {
    *
    * @param failure why it failed, or null
    */
-  public void assignDone(Throwable failure, long now) {
+  void assignDone(Throwable failure, long now) {
     busy = false;
     if (shard.state() != ASSIGNING) {
       return;
@@ -348,7 +409,7 @@ public final class ShardTakeover {
       if (Fault.of(failure) == Fault.MEMBER) {
         environment.faulty("the consumer ends", failure);
       } else {
-        shard.log.error(": onAssign failed, it is called again in " + wait / 1000 + " s", failure);
+        log.error(": onAssign failed, it is called again in " + wait / 1000 + " s", failure);
       }
     }
     shard.step(now);

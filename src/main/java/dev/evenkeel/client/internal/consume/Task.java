@@ -70,6 +70,15 @@ public final class Task implements MessageSource.Handed {
   /** Data that an {@link Admission} step keeps with a message. */
   public interface StepData {}
 
+  /** How far a message is that begins with care; see {@link Claims}. */
+  enum Stage {
+    WAITS,
+    ASKED,
+    SENT,
+    TAKEN,
+    RUNS
+  }
+
   final Owner owner;
   final long offset;
   final Message message;
@@ -93,7 +102,7 @@ public final class Task implements MessageSource.Handed {
   long dueMillis;
 
   /** The queue of its key in the window, or null. */
-  OrderQueue.KeyQueue queue;
+  BusyKey queue;
 
   /** The hash of its key in the log; {@link Outcome#NO_KEY}: not computed, or it has no key. */
   long keyHash;
@@ -105,7 +114,7 @@ public final class Task implements MessageSource.Handed {
   boolean careful;
 
   /** How far its beginning with care is; null: it does not begin so. */
-  Claims.Stage claim;
+  Stage claim;
 
   /** Whether it has waited in {@link StuckQueues}. */
   boolean stuck;
@@ -244,7 +253,7 @@ public final class Task implements MessageSource.Handed {
 
   /** Whether the log knows, or may soon know, that it begins. */
   boolean isClaimed() {
-    return claim == Claims.Stage.SENT || claim == Claims.Stage.TAKEN || claim == Claims.Stage.RUNS;
+    return claim == Stage.SENT || claim == Stage.TAKEN || claim == Stage.RUNS;
   }
 
   boolean publishes() {

@@ -3,7 +3,8 @@
  * has no clock, no I/O and no Vert.x.
  *
  * <p>Begin with {@code ConsumerCore}. {@code OwnedShard} is the state machine of one owned shard.
- * Its parts, in the order of a shard's life:
+ * Its parts know it as a {@code ShardPort}, each with what it needs besides. They are, in the order
+ * of a shard's life:
  *
  * <pre>
  * ShardTakeover   reads the lease, and calls onAssign

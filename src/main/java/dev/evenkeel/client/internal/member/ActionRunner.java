@@ -3,27 +3,24 @@ package dev.evenkeel.client.internal.member;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
-import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.LeaderContext;
 import dev.evenkeel.client.ParentState;
-import dev.evenkeel.client.ShardContext;
-import dev.evenkeel.client.internal.consume.CommitBatch;
+import dev.evenkeel.client.internal.consume.Answer;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
-import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Request;
+import dev.evenkeel.client.internal.consume.ConsumerAction.ShardRequest;
+import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.CountsDeaths;
 import dev.evenkeel.client.internal.consume.HoldsMessages;
-import dev.evenkeel.client.internal.consume.OwnedShard;
 import dev.evenkeel.client.internal.consume.Ownership;
-import dev.evenkeel.client.internal.consume.PublishRequest;
 import dev.evenkeel.client.internal.consume.Task;
+import dev.evenkeel.client.internal.tracing.HandlerSpans;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.wire.RetryRequest;
-import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.buffer.Buffer;
@@ -31,32 +28,49 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.ObjLongConsumer;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 
 /**
  * Carries out the {@link ConsumerAction}s of the core: sends requests to brokers, and calls the
  * handler and the other code of the application.
  */
-final class ActionRunner implements Performer {
-  private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
+final class ActionRunner {
+  private static final Logger LOG = LoggerFactory.getLogger(dev.evenkeel.client.Consumer.class);
+
+  /** The consumer around it. */
+  interface Port extends MemberPort {
+    /** A message that was to begin with care goes back to where it came from. */
+    void giveBack(Task task);
+
+    /** As {@link #heartbeatNow}, but it can wait a moment. */
+    void heartbeatSoon();
+
+    /** The member gained or lost shards: it owns so many now. */
+    void ownedChanged(int owned);
+  }
 
   /**
    * A fetch that awaits its answer.
    *
    * @param node the node that got the request last, or null
    */
-  private record PendingFetch(
-      OwnedShard owned, FetchRequest request, AtomicReference<String> node) {}
+  private record PendingFetch(ConsumerAction.Fetch fetch, AtomicReference<String> node) {}
 
   /** At most one a shard, and those of shards that are gone until they are answered. */
   private final Set<PendingFetch> fetches = new HashSet<>();
 
-  private final ConsumerShell consumer;
+  private final MemberRun run;
+  private final Port consumer;
+  private final ConsumerCore core;
   private final ConsumerHandler handler;
+
+  /** Null: no message has a span. */
+  private final HandlerSpans spans;
+
+  private final Leaderships leaderships;
   private final LogCalls calls;
   private final FetchesAhead ahead;
   private final PublishCalls publishing;
@@ -66,11 +80,25 @@ final class ActionRunner implements Performer {
   /** Why the consumer has ended against its will, or null. */
   private Throwable endCause;
 
-  ActionRunner(ConsumerShell consumer, LogCalls calls, PublishCalls publishing) {
+  /**
+   * @param spans null: no message has a span
+   */
+  ActionRunner(
+      MemberRun run,
+      Port consumer,
+      ConsumerCore core,
+      HandlerSpans spans,
+      Leaderships leaderships,
+      LogCalls calls,
+      PublishCalls publishing) {
+    this.run = run;
     this.consumer = consumer;
-    handler = consumer.handler;
+    this.core = core;
+    handler = run.handler();
+    this.spans = spans;
+    this.leaderships = leaderships;
     this.calls = calls;
-    ahead = new FetchesAhead(calls, consumer.options.getGroup());
+    ahead = new FetchesAhead(calls, run.options().getGroup());
     this.publishing = publishing;
   }
 
@@ -81,25 +109,82 @@ final class ActionRunner implements Performer {
     ahead.assigned(assignment);
   }
 
-  @Override
-  public void fetch(OwnedShard owned, FetchRequest request) {
-    PendingFetch pending = new PendingFetch(owned, request, new AtomicReference<>());
+  /** Carries out an action, and reports its outcome, on the consumer's context. */
+  void run(ConsumerAction action) {
+    if (action instanceof ConsumerAction.Fetch fetch) {
+      fetch(fetch);
+    } else if (action instanceof ConsumerAction.ReadLease read) {
+      on(read, calls.readLease(read.owned().shard()));
+    } else if (action instanceof ConsumerAction.ReadParents read) {
+      for (int parent : read.parents()) {
+        on(read, calls.readParentLease(new Shard(read.owned().shard().topicId(), parent)));
+      }
+    } else if (action instanceof ConsumerAction.Commit commit) {
+      submit(commit, commit.command(), commit.command().offset());
+    } else if (action instanceof ConsumerAction.CommitPositions batch) {
+      commit(batch);
+    } else if (action instanceof ConsumerAction.RecordOutcomes record) {
+      record(record);
+    } else if (action instanceof ConsumerAction.FetchRetries fetch) {
+      on(fetch, calls.fetchRetries(fetch.request()));
+    } else if (action instanceof ConsumerAction.OpenPublisher open) {
+      on(open, publishing.open(open.owned().shard(), open.owned().epoch(), open.producerId()));
+    } else if (action instanceof ConsumerAction.Publish publish) {
+      on(publish, publishing.publish(publish.request()));
+    } else if (action instanceof ConsumerAction.Release release) {
+      submit(release, release.command(), release.command().offset());
+    } else if (action instanceof ConsumerAction.CallAssign assign) {
+      on(assign, called(() -> callAssign(assign)));
+    } else if (action instanceof ConsumerAction.CallRelease release) {
+      on(release, called(() -> handler.onRelease(release.shard())).map(ActionRunner::bytes));
+    } else if (action instanceof ConsumerAction.CallDraining call) {
+      run.safely("onDraining", () -> handler.onDraining(call.shard()));
+    } else if (action instanceof ConsumerAction.CallKept call) {
+      run.safely("onKept", () -> handler.onKept(call.shard()));
+    } else if (action instanceof ConsumerAction.CallPaused call) {
+      if (handler instanceof HoldsMessages holder) {
+        run.safely("a pause", () -> holder.paused(call.shard(), call.on()));
+      }
+    } else if (action instanceof ConsumerAction.CallLost call) {
+      run.safely("onLost", () -> handler.onLost(call.shard()));
+    } else if (action instanceof ConsumerAction.LeadChanged changed) {
+      LeaderContext leader = leaderships.changed(changed.lead());
+      run.safely("onLeadership", () -> handler.onLeadership(leader));
+    } else if (action instanceof ConsumerAction.GiveBack back) {
+      consumer.giveBack(back.task());
+    } else if (action instanceof ConsumerAction.HeartbeatNow) {
+      consumer.heartbeatNow();
+    } else if (action instanceof ConsumerAction.HeartbeatSoon) {
+      consumer.heartbeatSoon();
+    } else if (action instanceof ConsumerAction.OwnedChanged changed) {
+      consumer.ownedChanged(changed.count());
+      callAssignment(changed.count());
+    } else if (action instanceof ConsumerAction.Stop stop) {
+      consumer.stop(stop.text(), stop.cause());
+    } else if (action instanceof ConsumerAction.Report report) {
+      report(report);
+    } else {
+      throw new AssertionError(action);
+    }
+  }
+
+  private void fetch(ConsumerAction.Fetch fetch) {
+    FetchRequest request = fetch.request();
+    PendingFetch pending = new PendingFetch(fetch, new AtomicReference<>());
     fetches.add(pending);
     Future<FetchAnswer> early = ahead.take(request, pending.node::set);
-    Future<FetchAnswer> fetch =
-        early == null ? calls.fetch(request, owned.isQuiet(), pending.node::set) : early;
-    on(
-        consumer.spans == null
-            ? fetch
-            : consumer.spans.fetching(owned.ownership().topic(), request.shard().shard(), fetch),
-        (answer, now) -> {
-          fetches.remove(pending);
-          owned.fetched(request, answer, now);
-        },
-        (refused, now) -> {
-          fetches.remove(pending);
-          owned.fetchFailed(request, refused, now);
-        });
+    Future<FetchAnswer> answer =
+        early == null ? calls.fetch(request, fetch.quiet(), pending.node::set) : early;
+    Ownership of = fetch.owned().ownership();
+    Future<FetchAnswer> traced =
+        spans == null ? answer : spans.fetching(of.topic(), of.shard().shard(), answer);
+    traced.onComplete(
+        done ->
+            consumer.onEvent(
+                now -> {
+                  fetches.remove(pending);
+                  core.answered(fetch, new Answer<>(done.result(), done.cause()), now);
+                }));
   }
 
   /**
@@ -109,200 +194,102 @@ final class ActionRunner implements Performer {
   void checkLeaders(long now) {
     for (PendingFetch pending : List.copyOf(fetches)) {
       String node = pending.node.get();
-      String leader = calls.leaderOf(pending.request.shard());
+      String leader = calls.leaderOf(pending.fetch.request().shard());
       if (leader != null && node != null && !leader.equals(node)) {
         fetches.remove(pending);
         RefusedException changed =
             new RefusedException(Refusal.INDETERMINATE, "the leader has changed");
-        pending.owned.fetchFailed(pending.request, changed, now);
+        core.answered(pending.fetch, Answer.failed(changed), now);
       }
     }
   }
 
-  @Override
-  public void readLease(OwnedShard owned) {
-    on(calls.readLease(owned.shard()), owned.takeover::leaseRead, owned.takeover::leaseFailed);
-  }
-
-  @Override
-  public void readParents(OwnedShard owned, List<Integer> parents) {
-    for (int parent : parents) {
-      on(
-          calls.readParentLease(new Shard(owned.shard().topicId(), parent)),
-          owned.takeover::parentRead,
-          owned.takeover::parentFailed);
-    }
-  }
-
-  @Override
-  public void commit(OwnedShard owned, DataCommand.Commit command) {
+  /**
+   * @param offset up to which the log has the progress then
+   */
+  private void submit(ShardRequest<Reply> request, DataCommand command, long offset) {
     on(
-        calls.submit(command.shard(), command),
-        (reply, now) -> {
-          owned.committed(command.offset());
-          callCommitted(owned, command.offset());
-        },
-        owned::commitFailed);
+        request,
+        calls.submit(request.owned().shard(), command),
+        reply -> callCommitted(request.owned().ownership(), offset));
   }
 
-  @Override
-  public void commitPositions(CommitBatch batch) {
+  private void commit(ConsumerAction.CommitPositions batch) {
     on(
+        batch,
         calls.submit(batch.dataGroup(), batch.command()),
-        (reply, now) ->
-            batch.answered(reply, now).forEach(each -> callCommitted(each.owned(), each.offset())),
-        batch::failed);
+        reply -> {
+          Set<Integer> refused = ConsumerAction.CommitPositions.refused(reply).keySet();
+          for (int i = 0; i < batch.shards().size(); i++) {
+            if (!refused.contains(i)) {
+              callCommitted(batch.shards().get(i), batch.positions().get(i).offset());
+            }
+          }
+        });
   }
 
-  @Override
-  public void release(OwnedShard owned, DataCommand.Release command) {
-    on(
-        calls.submit(command.shard(), command),
-        (reply, now) -> {
-          owned.release.released(now);
-          callCommitted(owned, command.offset());
-        },
-        owned.release::releaseFailed);
-  }
-
-  @Override
-  public void recordOutcomes(OwnedShard owned, DataCommand.RecordOutcomes command) {
-    Future<Reply> recorded = calls.submit(command.shard(), command);
-    if (consumer.spans != null) {
-      String topic = owned.ownership().topic();
-      consumer.spans.recording(topic, command.shard().shard(), command.outcomes(), recorded);
+  private void record(ConsumerAction.RecordOutcomes record) {
+    Shard shard = record.owned().shard();
+    Future<Reply> recorded = calls.submit(shard, record.command());
+    if (spans != null) {
+      String topic = record.owned().ownership().topic();
+      spans.recording(topic, shard.shard(), record.command().outcomes(), recorded);
     }
-    on(
-        recorded,
-        (reply, now) -> owned.recorded(command, offsets(reply), now),
-        (refused, now) -> owned.recordFailed(command, refused, now));
-  }
-
-  @Override
-  public void giveBack(Task task) {
-    consumer.giveBack(task);
-  }
-
-  @Override
-  public void fetchRetries(OwnedShard owned, RetryRequest request) {
-    on(
-        calls.fetchRetries(request),
-        (answer, now) -> owned.retriesFetched(request, answer, now),
-        (refused, now) -> owned.retriesFailed(request, refused, now));
-  }
-
-  @Override
-  public void openPublisher(OwnedShard owned, long producerId) {
-    on(
-        publishing.open(owned.shard(), owned.ownership().epoch(), producerId),
-        (opened, now) ->
-            owned.takeover.publisherOpened(
-                opened.producerId(), publishing::group, opened.last(), now),
-        owned.takeover::publisherFailed);
-  }
-
-  @Override
-  public void publish(OwnedShard owned, PublishRequest request) {
-    on(
-        publishing.publish(request),
-        (results, now) -> owned.outputs.published(request, results, now),
-        (refused, now) -> owned.outputs.publishFailed(request, refused, now));
-  }
-
-  private static List<Long> offsets(Reply reply) {
-    return reply instanceof Reply.OfOffsets of ? of.offsets() : List.of();
+    on(record, recorded);
   }
 
   /** Reports the outcome of a request, on the consumer's context. */
-  private <T> void on(
-      Future<T> request, ObjLongConsumer<T> succeeded, ObjLongConsumer<RefusedException> refused) {
-    request.onComplete(
-        answer ->
+  private <R> void on(Request<R> request, Future<R> result) {
+    on(request, result, value -> {});
+  }
+
+  /**
+   * @param then gets the answer, after the core
+   */
+  private <R> void on(Request<R> request, Future<R> result, Consumer<R> then) {
+    result.onComplete(
+        done ->
             consumer.onEvent(
                 now -> {
-                  if (answer.succeeded()) {
-                    succeeded.accept(answer.result(), now);
-                  } else {
-                    refused.accept(RefusedException.of(answer.cause()), now);
+                  core.answered(request, new Answer<>(done.result(), done.cause()), now);
+                  if (done.succeeded()) {
+                    then.accept(done.result());
                   }
                 }));
   }
 
   // Calls of the handler
 
-  @Override
-  public void callAssign(
-      OwnedShard owned, ShardContext shard, byte[] state, List<ConsumerAction.Parent> parents) {
-    Buffer given = state == null ? null : Buffer.buffer(state);
+  private Future<Void> callAssign(ConsumerAction.CallAssign call) {
+    if (handler instanceof CountsDeaths counting) {
+      counting.diedBefore(call.shard(), call.owned().shard(), call.crashes());
+    }
+    Buffer given = call.state() == null ? null : Buffer.buffer(call.state());
     List<ParentState> states =
-        parents.stream()
+        call.parents().stream()
             .map(each -> new ParentState(each.shard(), Buffer.buffer(each.state()), each.heir()))
             .toList();
-    call(
-        () -> {
-          if (handler instanceof CountsDeaths counting) {
-            counting.diedBefore(shard, owned.shard(), owned.crashes());
-          }
-          return states.isEmpty()
-              ? handler.onAssign(shard, given)
-              : handler.onAssignFromParents(shard, states);
-        },
-        (ended, now) -> owned.takeover.assignDone(ended.cause(), now));
+    return states.isEmpty()
+        ? handler.onAssign(call.shard(), given)
+        : handler.onAssignFromParents(call.shard(), states);
   }
 
-  @Override
-  public void callRelease(OwnedShard owned, ShardContext shard) {
-    call(
-        () -> handler.onRelease(shard),
-        (ended, now) -> {
-          byte[] state = ended.result() == null ? null : ended.result().getBytes();
-          owned.release.stateGiven(state, ended.cause(), now);
-        });
+  private static byte[] bytes(Buffer state) {
+    return state == null ? null : state.getBytes();
   }
 
-  /** Calls user code, which may throw or return null, and reports the outcome. */
-  private <T> void call(Supplier<Future<T>> userCode, ObjLongConsumer<AsyncResult<T>> ended) {
-    Future<T> result;
+  /** Calls user code, which may throw or return null. */
+  private static <T> Future<T> called(Supplier<Future<T>> userCode) {
     try {
-      result = userCode.get();
+      Future<T> result = userCode.get();
+      return result == null ? Future.succeededFuture() : result;
     } catch (Throwable e) {
-      result = Future.failedFuture(e);
-    }
-    (result == null ? Future.<T>succeededFuture() : result)
-        .onComplete(outcome -> consumer.onEvent(now -> ended.accept(outcome, now)));
-  }
-
-  @Override
-  public void callDraining(ShardContext shard) {
-    safely("onDraining", () -> handler.onDraining(shard));
-  }
-
-  @Override
-  public void callKept(ShardContext shard) {
-    safely("onKept", () -> handler.onKept(shard));
-  }
-
-  @Override
-  public void callPaused(ShardContext shard, boolean on) {
-    if (handler instanceof HoldsMessages holder) {
-      safely("a pause", () -> holder.paused(shard, on));
+      return Future.failedFuture(e);
     }
   }
 
-  @Override
-  public void callLost(ShardContext shard) {
-    safely("onLost", () -> handler.onLost(shard));
-  }
-
-  @Override
-  public void leadChanged(Assignment.Lead lead) {
-    LeaderContext leader = consumer.leaderships.changed(lead);
-    safely("onLeadership", () -> handler.onLeadership(leader));
-  }
-
-  private void callCommitted(OwnedShard owned, long offset) {
-    Ownership of = owned.ownership();
-    safely("onCommitted", () -> handler.onCommitted(of.topic(), of.shard().shard(), offset));
+  private void callCommitted(Ownership of, long offset) {
+    run.safely("onCommitted", () -> handler.onCommitted(of.topic(), of.shard().shard(), offset));
   }
 
   /**
@@ -323,61 +310,28 @@ final class ActionRunner implements Performer {
     Handler<Throwable> to = endHandler;
     Throwable cause = endCause;
     if (to != null && cause != null) {
-      safely("the end handler", () -> to.handle(cause));
+      run.safely("the end handler", () -> to.handle(cause));
     }
   }
 
   /** Sets the handler of assignments. It is called now if the consumer owns shards. */
   void onAssignment(Handler<Integer> newHandler) {
     assignmentHandler = newHandler;
-    if (consumer.core.owned() > 0) {
-      callAssignment(consumer.core.owned());
+    if (core.owned() > 0) {
+      callAssignment(core.owned());
     }
   }
 
   private void callAssignment(int owned) {
     Handler<Integer> to = assignmentHandler;
     if (to != null) {
-      safely("the assignment handler", () -> to.handle(owned));
+      run.safely("the assignment handler", () -> to.handle(owned));
     }
   }
 
-  /** Calls user code, and logs what it throws. */
-  void safely(String what, Runnable call) {
-    try {
-      call.run();
-    } catch (Throwable e) {
-      LOG.error("{}: {} failed: {}", consumer, what, e.toString());
-      LOG.debug("Where", e);
-    }
-  }
-
-  // The consumer around it
-
-  @Override
-  public void heartbeatNow() {
-    consumer.heartbeatNow();
-  }
-
-  @Override
-  public void heartbeatSoon() {
-    consumer.heartbeats.soon();
-  }
-
-  @Override
-  public void ownedChanged(int owned) {
-    consumer.ownedChanged(owned);
-    callAssignment(owned);
-  }
-
-  @Override
-  public void stop(String text, Throwable cause) {
-    consumer.stop(text, cause);
-  }
-
-  @Override
-  public void report(Level level, String text, Throwable cause) {
-    LOG.atLevel(level).log("{}: {}{}", consumer, text, cause == null ? "" : ": " + cause);
+  private void report(ConsumerAction.Report line) {
+    Throwable cause = line.cause();
+    LOG.atLevel(line.level()).log("{}: {}{}", run, line.text(), cause == null ? "" : ": " + cause);
     if (cause != null) {
       LOG.debug("Where", cause);
     }

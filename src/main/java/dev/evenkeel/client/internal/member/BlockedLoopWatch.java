@@ -15,7 +15,8 @@ import org.slf4j.LoggerFactory;
 final class BlockedLoopWatch {
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
 
-  private final ConsumerShell consumer;
+  private final MemberRun run;
+  private final Runnable again;
   private final String handler;
   private final Context context;
   private final BlockedLoop loop;
@@ -25,13 +26,15 @@ final class BlockedLoopWatch {
   private long timer = -1;
 
   /**
+   * @param again sends the last heartbeat again; called on any thread
    * @param handler class of the handler, for people
    */
-  BlockedLoopWatch(ConsumerShell consumer, Class<?> handler) {
-    this.consumer = consumer;
+  BlockedLoopWatch(MemberRun run, Runnable again, Class<?> handler) {
+    this.run = run;
+    this.again = again;
     this.handler = handler.getName();
-    context = EventLoops.forConnections(consumer.link.vertx());
-    loop = new BlockedLoop(consumer.options.getHeartbeatMillis(), Clock.millis());
+    context = EventLoops.forConnections(run.vertx());
+    loop = new BlockedLoop(run.options().getHeartbeatMillis(), Clock.millis());
   }
 
   void start() {
@@ -40,7 +43,7 @@ final class BlockedLoopWatch {
 
   private synchronized void begin() {
     if (!ended) {
-      timer = consumer.link.vertx().setPeriodic(BlockedLoop.LOOK_MILLIS, id -> look());
+      timer = run.vertx().setPeriodic(BlockedLoop.LOOK_MILLIS, id -> look());
     }
   }
 
@@ -55,20 +58,20 @@ final class BlockedLoopWatch {
   /** A timer that is left when Vert.x closes would keep the consumer in memory for good. */
   synchronized void end() {
     ended = true;
-    consumer.link.vertx().cancelTimer(timer);
+    run.vertx().cancelTimer(timer);
   }
 
   private void look() {
     BlockedLoop.Verdict verdict = loop.look(Clock.millis(), workedMillis);
     if (verdict.heartbeat()) {
-      consumer.heartbeats.again();
+      again.run();
     }
     if (verdict.warn()) {
       LOG.warn(
           "{}: its handler {} has blocked the event loop for {} ms{}. Let it run on threads of its"
               + " own: set the consumer's option worker, or use a BlockingHandler. Meanwhile the"
               + " member begins no other message, and stays in its group for {} min",
-          consumer,
+          run,
           handler,
           verdict.blockedMillis(),
           place(),

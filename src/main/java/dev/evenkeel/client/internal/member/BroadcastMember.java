@@ -6,6 +6,7 @@ import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.client.internal.broadcast.BroadcastPositions;
 import dev.evenkeel.client.internal.broadcast.StoredPositions;
+import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Generation;
 import dev.evenkeel.protocol.Lease;
@@ -45,7 +46,16 @@ final class BroadcastMember implements LogCalls, Feature {
   /** Pause after looking at the topics has failed. */
   private static final long AGAIN_MILLIS = 1_000;
 
-  private final ConsumerShell consumer;
+  /** The consumer around it. */
+  interface Port extends MemberPort {
+    /** See {@link BroadcastMember#reads}: it may have changed. */
+    void settleTopics();
+  }
+
+  private final MemberRun run;
+  private final Port consumer;
+  private final ConsumerCore core;
+  private final SubscribedTopics topics;
   private final ShardCalls calls;
   private final StoredPositions offsets;
 
@@ -72,8 +82,17 @@ final class BroadcastMember implements LogCalls, Feature {
   private long givenUp;
   private String reported;
 
-  BroadcastMember(ConsumerShell consumer, ShardCalls calls, StoredPositions offsets) {
+  BroadcastMember(
+      MemberRun run,
+      Port consumer,
+      ConsumerCore core,
+      SubscribedTopics topics,
+      ShardCalls calls,
+      StoredPositions offsets) {
+    this.run = run;
     this.consumer = consumer;
+    this.core = core;
+    this.topics = topics;
     this.calls = calls;
     this.offsets = offsets;
   }
@@ -94,7 +113,7 @@ final class BroadcastMember implements LogCalls, Feature {
   boolean reads() {
     ClusterView view = seen;
     return view != null
-        && consumer.options.getTopics().stream().allMatch(name -> view.topic(name) != null);
+        && run.options().getTopics().stream().allMatch(name -> view.topic(name) != null);
   }
 
   /** The consumer now reads other topics. */
@@ -109,8 +128,8 @@ final class BroadcastMember implements LogCalls, Feature {
       return;
     }
     // A consumer that is cut off keeps its shards, because no other one gets them.
-    consumer.core.heartbeatAnswered(now);
-    ClusterView view = consumer.directory.current();
+    core.heartbeatAnswered(now);
+    ClusterView view = run.directory().current();
     if (accepted && !looking && view != null && view != seen && now >= notBeforeMillis) {
       look(view);
     } else if (assignAgain && !looking && view != null) {
@@ -133,7 +152,7 @@ final class BroadcastMember implements LogCalls, Feature {
       return;
     }
     looking = true;
-    List<String> names = consumer.options.getTopics();
+    List<String> names = run.options().getTopics();
     List<Future<Void>> topics =
         names.stream().map(view::topic).filter(Objects::nonNull).map(this::begin).toList();
     Future.join(topics)
@@ -147,7 +166,7 @@ final class BroadcastMember implements LogCalls, Feature {
                       }
                       if (done.succeeded()) {
                         // It may read others meanwhile.
-                        seen = names.equals(consumer.options.getTopics()) ? view : null;
+                        seen = names.equals(run.options().getTopics()) ? view : null;
                         reported = null;
                       } else {
                         notBeforeMillis = now + AGAIN_MILLIS;
@@ -163,7 +182,7 @@ final class BroadcastMember implements LogCalls, Feature {
     String text = String.valueOf(refused.getMessage());
     if (!refused.refusal().retriable() && !text.equals(reported)) {
       reported = text;
-      LOG.error("{}: cannot find where to begin, retrying: {}", consumer, text);
+      LOG.error("{}: cannot find where to begin, retrying: {}", run, text);
     }
   }
 
@@ -171,7 +190,7 @@ final class BroadcastMember implements LogCalls, Feature {
   private Future<Void> begin(TopicInfo topic) {
     BroadcastPositions positions = offsets.positions();
     List<BroadcastPositions.Beginning> beginnings =
-        positions.beginnings(topic, consumer.patterns(topic.name()));
+        positions.beginnings(topic, topics.patterns(topic.name()));
     if (beginnings.isEmpty()) {
       return Future.succeededFuture();
     }
@@ -185,12 +204,12 @@ final class BroadcastMember implements LogCalls, Feature {
                         LOG.error(
                             "{}: topic {} was deleted and made again: it is read from its"
                                 + " beginning",
-                            consumer,
+                            run,
                             topic.name());
                       }
                       positions.begin(topic, found);
                     }))
-        .compose(begun -> offsets.store(consumer.context::run));
+        .compose(begun -> offsets.store(run.context()::run));
   }
 
   private Future<Void> find(BroadcastPositions.Beginning at, Map<Shard, Long> found) {
@@ -201,34 +220,35 @@ final class BroadcastMember implements LogCalls, Feature {
 
   private Future<Void> onContext(Runnable action) {
     Promise<Void> done = Promise.promise();
-    consumer.context.run(
-        () -> {
-          action.run();
-          done.complete();
-        });
+    run.context()
+        .run(
+            () -> {
+              action.run();
+              done.complete();
+            });
     return done.future();
   }
 
   private void assign(ClusterView view, long now) {
     assignAgain = false;
     List<Assignment.Owned> owned = new ArrayList<>();
-    for (String name : consumer.options.getTopics()) {
+    for (String name : run.options().getTopics()) {
       TopicInfo topic = view.topic(name);
       for (Shard shard : topic == null ? List.<Shard>of() : topic.all()) {
         long next = offsets.positions().next(shard);
         if (next >= 0 && isReady(topic, shard)) {
-          if (!consumer.core.owns(shard)) {
+          if (!core.owns(shard)) {
             epochs.merge(shard, 1L, Long::sum);
           }
           owned.add(new Assignment.Owned(name, shard, epochs.get(shard), false, 0, next));
         }
       }
     }
-    consumer.core.assigned(
+    core.assigned(
         new Assignment(
-            consumer.options.getGroup(),
-            consumer.options.getMember(),
-            consumer.instance,
+            run.options().getGroup(),
+            run.options().getMember(),
+            run.instance(),
             TERM,
             ++revision,
             owned,
@@ -261,8 +281,8 @@ final class BroadcastMember implements LogCalls, Feature {
     long usualTimeout = Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
     long before = epochs.get(shard) - 1;
     return Future.succeededFuture(
-        Lease.fresh(consumer.options.getGroup(), shard, before, next, Generation.FIRST)
-            .granted(consumer.options.getMember(), consumer.instance, 0, usualTimeout));
+        Lease.fresh(run.options().getGroup(), shard, before, next, Generation.FIRST)
+            .granted(run.options().getMember(), run.instance(), 0, usualTimeout));
   }
 
   @Override
@@ -301,7 +321,7 @@ final class BroadcastMember implements LogCalls, Feature {
     }
     if (command instanceof DataCommand.CommitMany many) {
       many.positions().forEach(each -> offsets.positions().done(each.shard(), each.offset()));
-      return offsets.store(consumer.context::run).map(stored -> new Reply.OfCommits(List.of()));
+      return offsets.store(run.context()::run).map(stored -> new Reply.OfCommits(List.of()));
     }
     return notForBroadcast(command);
   }
@@ -313,7 +333,7 @@ final class BroadcastMember implements LogCalls, Feature {
 
   private Future<Reply> done(Shard shard, long next) {
     offsets.positions().done(shard, next);
-    return offsets.store(consumer.context::run).map(stored -> Reply.DONE);
+    return offsets.store(run.context()::run).map(stored -> Reply.DONE);
   }
 
   /** Releases the directory once the write under way is done. Completes in any case. */
@@ -325,8 +345,8 @@ final class BroadcastMember implements LogCalls, Feature {
   /** Stores the progress of a consumer that ends against its will. */
   void storeLastProgress() {
     if (!ended && accepted && offsets.positions().cluster() != null) {
-      consumer.core.forEachProgress(offsets.positions()::done);
-      offsets.store(consumer.context::run).onFailure(this::report);
+      core.forEachProgress(offsets.positions()::done);
+      offsets.store(run.context()::run).onFailure(this::report);
     }
   }
 }

@@ -6,7 +6,9 @@ import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.internal.admission.DedupGate;
 import dev.evenkeel.client.internal.admission.DedupKeys;
+import dev.evenkeel.client.internal.admission.RepetitionWatch;
 import dev.evenkeel.client.internal.consume.Admission;
+import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.dedup.Claim;
 import dev.evenkeel.dedup.ClusteredCoordinator;
 import dev.evenkeel.dedup.DedupFigures;
@@ -30,7 +32,8 @@ final class ClusterDedup implements Feature {
   /** How often the consumer retries, after its end, to give keys back. */
   private static final int LAST_TICKS = 3;
 
-  private final ConsumerShell consumer;
+  private final MemberRun run;
+  private final MemberPort consumer;
   private final Function<String, SharedAutomata> automataOf;
   private final ClusteredCoordinator coordinator;
   private final DedupGate gate;
@@ -45,10 +48,16 @@ final class ClusterDedup implements Feature {
    *     none yet
    */
   ClusterDedup(
-      ConsumerShell consumer, Function<String, SharedAutomata> automataOf, DedupKeys keys) {
+      MemberRun run,
+      MemberPort consumer,
+      ConsumerCore core,
+      Function<String, SharedAutomata> automataOf,
+      DedupKeys keys,
+      RepetitionWatch repetition) {
+    this.run = run;
     this.consumer = consumer;
     this.automataOf = automataOf;
-    ConsumerOptions options = consumer.options;
+    ConsumerOptions options = run.options();
     coordinator =
         new ClusteredCoordinator(
             NoAutomata.INSTANCE,
@@ -56,15 +65,14 @@ final class ClusterDedup implements Feature {
             Clock.millis());
     gate =
         new DedupGate(
-            consumer.core,
+            core,
             options.getMember(),
             options.getParallel(),
             keys,
             coordinator,
-            task -> consumer.repetition.see(task.topic(), task.message()),
+            task -> repetition.see(task.topic(), task.message()),
             consumer::onEvent,
-            delivery ->
-                consumer.actions.safely("onDeclined", () -> consumer.handler.onDeclined(delivery)));
+            delivery -> run.safely("onDeclined", () -> run.handler().onDeclined(delivery)));
   }
 
   Admission step() {
@@ -82,7 +90,7 @@ final class ClusterDedup implements Feature {
    * lost it is another one.
    */
   private void useAutomata(long now) {
-    String member = consumer.link.clusterMember();
+    String member = run.link().clusterMember();
     if (member == null || member.equals(usedMember)) {
       return;
     }
@@ -113,16 +121,13 @@ final class ClusterDedup implements Feature {
   @Override
   public void end(long now) {
     gate.end(now);
-    consumer
-        .link
-        .vertx()
-        .setPeriodic(LAST_TICK_MILLIS, id -> consumer.onEvent(then -> lastTick(id, then)));
+    run.vertx().setPeriodic(LAST_TICK_MILLIS, id -> consumer.onEvent(then -> lastTick(id, then)));
   }
 
   private void lastTick(long timer, long now) {
     coordinator.tick(now);
     if (gate.atWork() == 0 && ++lastTicks > LAST_TICKS) {
-      consumer.link.vertx().cancelTimer(timer);
+      run.vertx().cancelTimer(timer);
       coordinator.close(now);
     }
   }

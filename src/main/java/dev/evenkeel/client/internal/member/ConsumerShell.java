@@ -58,7 +58,13 @@ import org.slf4j.event.Level;
  * <p>In mode level it owns no shards: the level dispatcher hands messages out to {@link
  * LevelMember}.
  */
-final class ConsumerShell implements Consumer, Ending {
+final class ConsumerShell
+    implements Consumer,
+        Ending,
+        ActionRunner.Port,
+        BroadcastMember.Port,
+        HeartbeatLoop.Port,
+        SubscribedTopics.Port {
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
 
   private static final long START_MILLIS_MAX = 60_000;
@@ -70,27 +76,20 @@ final class ConsumerShell implements Consumer, Ending {
    */
   private static final long REGISTER_MILLIS_MAX = 1_000;
 
-  final Link link;
-  final ClusterDirectory directory;
-  final ConsumerOptions options;
-  final ConsumerHandler handler;
-
-  /** This run of the member. */
-  final String instance;
-
-  final OwnContext context;
-  final ConsumerCore core;
-  final ActionRunner actions;
-  final RepetitionWatch repetition;
+  private final MemberRun run;
+  private final Link link;
+  private final ClusterDirectory directory;
+  private final ConsumerOptions options;
+  private final OwnContext context;
+  private final ConsumerCore core;
+  private final ActionRunner actions;
+  private final RepetitionWatch repetition;
 
   /** Mode singleton: the leaderships of this member. */
-  final Leaderships leaderships;
+  private final Leaderships leaderships;
 
   private final String host;
   private final boolean keepsState;
-
-  /** Null: no message has a span. */
-  final HandlerSpans spans;
 
   /** Null: the handler runs on the context. */
   private final Workers workers;
@@ -100,7 +99,7 @@ final class ConsumerShell implements Consumer, Ending {
   /** No heartbeat has been answered yet. */
   private boolean joining = true;
 
-  final HeartbeatLoop heartbeats;
+  private final HeartbeatLoop heartbeats;
   private final BlockedLoopWatch blockedLoop;
   private final MessageLoop<?> messages;
 
@@ -183,17 +182,17 @@ final class ConsumerShell implements Consumer, Ending {
     this.link = link;
     this.directory = directory;
     this.options = options;
-    topics = new SubscribedTopics(this);
     workers =
         options.isWorker() || handler.blocks()
             ? new Workers(options, "evenkeel-" + options.getGroup() + "/" + options.getMember())
             : null;
-    this.handler = workers == null ? handler : workers.running(handler);
-    this.instance = instance;
     this.host = host;
     keepsState = handler.keepsState() && positions == null;
     context = new OwnContext(link.vertx());
-    spans = HandlerSpans.of(context.vertx(), options);
+    ConsumerHandler called = workers == null ? handler : workers.running(handler);
+    run = new MemberRun(link, directory, options, called, instance, context);
+    topics = new SubscribedTopics(run, this);
+    HandlerSpans spans = HandlerSpans.of(context.vertx(), options);
     SplittableRandom random = new SplittableRandom();
     boolean givesState = handler.givesState() && positions == null;
     core =
@@ -206,10 +205,16 @@ final class ConsumerShell implements Consumer, Ending {
             handler.handlesBatches(),
             random);
     ShardCalls calls = new ShardCalls(link, directory, options.getGroup(), context);
-    broadcast = positions == null ? null : new BroadcastMember(this, calls, positions);
+    broadcast =
+        positions == null ? null : new BroadcastMember(run, this, core, topics, calls, positions);
+    leaderships = new Leaderships(options.getMember(), () -> context.run(this::resigned));
     actions =
         new ActionRunner(
+            run,
             this,
+            core,
+            spans,
+            leaderships,
             broadcast == null ? calls : broadcast,
             new PublishCalls(calls, options.getGroup()));
     DedupKeys keys =
@@ -223,11 +228,11 @@ final class ConsumerShell implements Consumer, Ending {
       features.add(broadcast);
     }
     if (options.getMode() == Mode.LEVEL) {
-      level = new LevelMember(this, random);
+      level = new LevelMember(run, this, random);
       features.add(level);
       source = level.work();
-      HandlerCalls handling = new HandlerCalls(this, keepsState, repetition);
-      messages = new MessageLoop<>(this, level.work(), handling::handle);
+      HandlerCalls handling = new HandlerCalls(run, spans, keepsState, repetition);
+      messages = new MessageLoop<>(run, this::turn, level.work(), handling::handle);
       rated = null;
       unrated = null;
     } else {
@@ -235,7 +240,7 @@ final class ConsumerShell implements Consumer, Ending {
       source = core;
       Admission admission = core;
       if (options.getDedup() != Dedup.OFF) {
-        dedup = new ClusterDedup(this, automataOf, keys);
+        dedup = new ClusterDedup(run, this, core, automataOf, keys, repetition);
         features.add(dedup);
         admission = dedup.step();
       }
@@ -243,18 +248,17 @@ final class ConsumerShell implements Consumer, Ending {
       if (options.getRate() != null
           || options.getKeyRate() != null
           || options.getGroupRate() != null) {
-        rates = new RateLimits(this, admission);
+        rates = new RateLimits(run, this, core, admission);
         features.add(rates);
       }
       MessageSource<Task> last = rates == null ? admission : rates.source();
       // The dedup step measures repetition itself, also for messages that it declines.
       RepetitionWatch watch = dedup == null ? repetition : null;
-      rated = new HandlerCalls(this, keepsState, watch).loop(last);
+      rated = new HandlerCalls(run, spans, keepsState, watch).loop(last, this::turn);
       messages = rated;
     }
-    leaderships = new Leaderships(options.getMember(), () -> context.run(this::resigned));
-    heartbeats = new HeartbeatLoop(this, random);
-    blockedLoop = new BlockedLoopWatch(this, handler.getClass());
+    heartbeats = new HeartbeatLoop(run, this, random);
+    blockedLoop = new BlockedLoopWatch(run, heartbeats::again, handler.getClass());
   }
 
   Future<Consumer> start() {
@@ -266,7 +270,9 @@ final class ConsumerShell implements Consumer, Ending {
           if (ended) {
             return;
           }
-          pushes = link.listen(Addresses.member(instance), body -> context.run(() -> pushed(body)));
+          pushes =
+              link.listen(
+                  Addresses.member(run.instance()), body -> context.run(() -> pushed(body)));
           ticker =
               link.vertx().setPeriodic(ConsumerCore.TICK_MILLIS, id -> context.run(this::tick));
           blockedLoop.start();
@@ -296,8 +302,8 @@ final class ConsumerShell implements Consumer, Ending {
     }
   }
 
-  /** Feeds an event on the consumer's context, and then does everything that can be done. */
-  void onEvent(LongConsumer event) {
+  @Override
+  public void onEvent(LongConsumer event) {
     context.run(
         () -> {
           event.accept(Clock.millis());
@@ -308,7 +314,7 @@ final class ConsumerShell implements Consumer, Ending {
   // Messages
 
   /** Does everything that can be done now. */
-  void turn() {
+  private void turn() {
     if (turning || ended) {
       return;
     }
@@ -332,7 +338,7 @@ final class ConsumerShell implements Consumer, Ending {
   private boolean act() {
     ConsumerAction action;
     while (!ended && (action = core.poll()) != null) {
-      action.performBy(actions);
+      actions.run(action);
     }
     return !ended;
   }
@@ -345,20 +351,27 @@ final class ConsumerShell implements Consumer, Ending {
     }
   }
 
-  void ownedChanged(int now) {
+  @Override
+  public void heartbeatSoon() {
+    heartbeats.soon();
+  }
+
+  @Override
+  public void ownedChanged(int now) {
     owned = now;
     repetition.owned(now);
   }
 
-  void heartbeatNow() {
+  @Override
+  public void heartbeatNow() {
     // After the last heartbeat, another one would bring the member back.
     if (!leaving && !options.getTopics().isEmpty()) {
       heartbeats.hurry();
     }
   }
 
-  /** Ends the consumer, which releases its shards. */
-  void stop(String text, Throwable cause) {
+  @Override
+  public void stop(String text, Throwable cause) {
     if (!closing && !ended) {
       LOG.error("{}: {}: {}", this, text, cause.toString());
       Throwable why =
@@ -371,12 +384,13 @@ final class ConsumerShell implements Consumer, Ending {
 
   // Membership
 
-  Heartbeat heartbeat(boolean leave) {
+  @Override
+  public Heartbeat heartbeat(boolean leave) {
     boolean level = options.getMode() == Mode.LEVEL;
     return new Heartbeat(
         options.getGroup(),
         options.getMember(),
-        instance,
+        run.instance(),
         bornMillis,
         leave,
         closing,
@@ -435,13 +449,8 @@ final class ConsumerShell implements Consumer, Ending {
     return dedup == null ? new DedupTally(Figures.NONE, repeats, List.of()) : dedup.tally(repeats);
   }
 
-  /**
-   * The dispatcher has answered a heartbeat.
-   *
-   * @param sentMillis when the heartbeat was sent, in monotonic milliseconds
-   * @param topics how often the topics had changed by then
-   */
-  void answered(long sentMillis, long topics, Assignment assignment) {
+  @Override
+  public void answered(long sentMillis, long topics, Assignment assignment) {
     if (ended) {
       return;
     }
@@ -470,8 +479,8 @@ final class ConsumerShell implements Consumer, Ending {
     }
   }
 
-  /** How often the topics have changed since the consumer began. */
-  long topicsChanges() {
+  @Override
+  public long topicsChanges() {
     return topicsChanges;
   }
 
@@ -479,7 +488,8 @@ final class ConsumerShell implements Consumer, Ending {
    * The group reads the topics: every message that is sent from now on is for it. Completes what
    * waits for that.
    */
-  void settleTopics() {
+  @Override
+  public void settleTopics() {
     if (topicsKnown == topicsChanges && (broadcast == null || broadcast.reads())) {
       started.tryComplete(this);
       List<Promise<Void>> done = List.copyOf(subscribing);
@@ -488,8 +498,8 @@ final class ConsumerShell implements Consumer, Ending {
     }
   }
 
-  /** Completes when the group reads the topics that the options have now. */
-  Future<Void> topicsRead() {
+  @Override
+  public Future<Void> topicsRead() {
     if (options.getTopics().isEmpty()) {
       return Future.succeededFuture();
     }
@@ -508,8 +518,8 @@ final class ConsumerShell implements Consumer, Ending {
                             this, START_MILLIS_MAX / 1000)));
   }
 
-  /** A message that was to begin with care goes back to where it came from. */
-  void giveBack(Task task) {
+  @Override
+  public void giveBack(Task task) {
     rated.giveBack(task);
   }
 
@@ -519,15 +529,15 @@ final class ConsumerShell implements Consumer, Ending {
       return;
     }
     if (rates == null) {
-      rates = new RateLimits(this, unrated);
+      rates = new RateLimits(run, this, core, unrated);
       features.add(rates);
       rated.use(rates.source());
     }
     rates.groupLimited(limited);
   }
 
-  /** A heartbeat was refused for a reason that a retry alone does not change. */
-  void refused(RefusedException refused) {
+  @Override
+  public void refused(RefusedException refused) {
     boolean fatal =
         refused.refusal() == Refusal.MEMBER_REPLACED || refused.refusal() == Refusal.GROUP_MISMATCH;
     if (fatal || !started.future().isComplete()) {
@@ -557,11 +567,6 @@ final class ConsumerShell implements Consumer, Ending {
     if (!leaving) {
       actions.assigned(assignment);
     }
-  }
-
-  /** The patterns by which a topic is read; empty: by its name. */
-  List<String> patterns(String topic) {
-    return topics.patterns(topic);
   }
 
   private void linkChanged(Link.State state) {
@@ -628,8 +633,8 @@ final class ConsumerShell implements Consumer, Ending {
 
   // Ends
 
-  /** Ends the consumer against its will: nothing is released. */
-  void endBecause(Throwable cause) {
+  @Override
+  public void endBecause(Throwable cause) {
     if (ended) {
       return;
     }
@@ -813,17 +818,15 @@ final class ConsumerShell implements Consumer, Ending {
     return done.future();
   }
 
-  /**
-   * @throws RefusedException INVALID if the consumer closes or has ended
-   */
-  void requireOpen() {
+  @Override
+  public void requireOpen() {
     if (ended || closing) {
       throw new RefusedException(Refusal.INVALID, this + " is closed: it reads nothing any more");
     }
   }
 
-  /** The options have other topics than before. */
-  void topicsChanged() {
+  @Override
+  public void topicsChanged() {
     topicsChanges++;
     if (broadcast != null) {
       broadcast.topicsChanged();
@@ -847,6 +850,6 @@ final class ConsumerShell implements Consumer, Ending {
 
   @Override
   public String toString() {
-    return "consumer " + options.getGroup() + "/" + options.getMember();
+    return run.toString();
   }
 }

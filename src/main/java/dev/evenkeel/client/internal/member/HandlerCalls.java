@@ -13,7 +13,7 @@ import java.util.List;
 
 /** Calls a consumer's handler with messages, each in its span. */
 final class HandlerCalls {
-  private final ConsumerShell consumer;
+  private final MemberRun run;
   private final ConsumerHandler handler;
 
   /** Null: no message has a span. */
@@ -29,27 +29,30 @@ final class HandlerCalls {
   private final RepetitionWatch repetition;
 
   /**
+   * @param spans null: no message has a span
    * @param keepsState whether the handler uses the state of former owners
    * @param repetition measures how often messages repeat; null: it is measured elsewhere
    */
-  HandlerCalls(ConsumerShell consumer, boolean keepsState, RepetitionWatch repetition) {
-    this.consumer = consumer;
-    handler = consumer.handler;
-    spans = consumer.spans;
+  HandlerCalls(MemberRun run, HandlerSpans spans, boolean keepsState, RepetitionWatch repetition) {
+    this.run = run;
+    handler = run.handler();
+    this.spans = spans;
     publishSpans =
-        handler.usesContext()
-            ? SendSpans.of(consumer.link.vertx(), consumer.options.getTracing())
-            : null;
-    commits = keepsState && consumer.options.getDelivery() == DeliveryPolicy.EFFECTIVELY_ONCE;
+        handler.usesContext() ? SendSpans.of(run.vertx(), run.options().getTracing()) : null;
+    commits = keepsState && run.options().getDelivery() == DeliveryPolicy.EFFECTIVELY_ONCE;
     this.repetition = repetition;
   }
 
-  /** The loop that takes messages of owned shards to the handler. */
-  MessageLoop<Task> loop(MessageSource<Task> source) {
+  /**
+   * The loop that takes messages of owned shards to the handler.
+   *
+   * @param turn does everything that can be done now
+   */
+  MessageLoop<Task> loop(MessageSource<Task> source, Runnable turn) {
     return handler.usesContext()
-        ? new MessageLoop<>(consumer, source, this::handleWithContext)
+        ? new MessageLoop<>(run, turn, source, this::handleWithContext)
         : new MessageLoop<>(
-            consumer, source, this::handle, handler.handlesBatches() ? this::handleBatch : null);
+            run, turn, source, this::handle, handler.handlesBatches() ? this::handleBatch : null);
   }
 
   Future<Void> handle(MessageSource.Handed task, Delivery delivery) {
@@ -68,7 +71,7 @@ final class HandlerCalls {
 
   private Future<Void> handleWithContext(Task task, Delivery delivery) {
     look(delivery);
-    TaskContext of = new TaskContext(consumer.directory, commits, task, publishSpans);
+    TaskContext of = new TaskContext(run.directory(), commits, task, publishSpans);
     Future<Void> handled =
         spans == null
             ? handler.handle(delivery, of)

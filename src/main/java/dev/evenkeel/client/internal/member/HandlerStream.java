@@ -95,7 +95,8 @@ public final class HandlerStream implements ConsumerStream, Ending {
     if (options.isWorker()) {
       return Future.failedFuture(
           Refusal.INVALID.error(
-              "worker is set for a stream: leave it out, and hand messages to threads of your own"));
+              "worker is set for a stream: leave it out, and hand messages to threads of your"
+                  + " own"));
     }
     return start(
         handler -> Consumers.start(link, directory, options, handler), finishing, dedupKey);

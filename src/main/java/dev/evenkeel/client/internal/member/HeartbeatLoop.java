@@ -4,6 +4,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.LeaderClient.Retry;
 import dev.evenkeel.client.internal.consume.Backoff;
@@ -24,7 +25,30 @@ final class HeartbeatLoop {
   private static final Retry LEAVE =
       new Retry(1, refusal -> true, 2, 250, TIMEOUT_MILLIS_MAX, () -> false);
 
-  private final ConsumerShell consumer;
+  /** The consumer around it. */
+  interface Port {
+    /** How often the topics have changed since the consumer began. */
+    long topicsChanges();
+
+    /**
+     * @param leave whether it says that the member is gone
+     */
+    Heartbeat heartbeat(boolean leave);
+
+    /**
+     * The dispatcher has answered a heartbeat.
+     *
+     * @param sentMillis when the heartbeat was sent, in monotonic milliseconds
+     * @param topics how often the topics had changed by then
+     */
+    void answered(long sentMillis, long topics, Assignment assignment);
+
+    /** A heartbeat was refused for a reason that a retry alone does not change. */
+    void refused(RefusedException refused);
+  }
+
+  private final MemberRun run;
+  private final Port consumer;
   private final LeaderClient leaders;
   private final HeartbeatPlan plan;
   private final long timeoutMillis;
@@ -34,11 +58,12 @@ final class HeartbeatLoop {
   /** The last heartbeat that was sent; null before the first one, and after the last one. */
   private volatile Buffer last;
 
-  HeartbeatLoop(ConsumerShell consumer, RandomGenerator random) {
+  HeartbeatLoop(MemberRun run, Port consumer, RandomGenerator random) {
+    this.run = run;
     this.consumer = consumer;
     this.random = random;
-    leaders = new LeaderClient(consumer.link, consumer.directory);
-    intervalMillis = consumer.options.getHeartbeatMillis();
+    leaders = new LeaderClient(run.link(), run.directory());
+    intervalMillis = run.options().getHeartbeatMillis();
     plan = new HeartbeatPlan(intervalMillis, Clock.millis());
     timeoutMillis = Math.max(TIMEOUT_MILLIS_MIN, Math.min(TIMEOUT_MILLIS_MAX, intervalMillis));
   }
@@ -63,15 +88,16 @@ final class HeartbeatLoop {
     send(false, Retry.NONE)
         .onComplete(
             answered ->
-                consumer.context.run(
-                    () -> {
-                      if (answered.succeeded()) {
-                        plan.answered(Clock.millis());
-                        consumer.answered(now, topics, answered.result());
-                      } else {
-                        failed(RefusedException.of(answered.cause()));
-                      }
-                    }));
+                run.context()
+                    .run(
+                        () -> {
+                          if (answered.succeeded()) {
+                            plan.answered(Clock.millis());
+                            consumer.answered(now, topics, answered.result());
+                          } else {
+                            failed(RefusedException.of(answered.cause()));
+                          }
+                        }));
   }
 
   private void failed(RefusedException refused) {
@@ -94,8 +120,7 @@ final class HeartbeatLoop {
   }
 
   private Future<ByteBuffer> to(String dispatcher, Buffer heartbeat) {
-    return consumer
-        .link
+    return run.link()
         .request(Addresses.dispatcher(dispatcher), heartbeat, timeoutMillis)
         .map(Frames::answerBody);
   }

@@ -39,19 +39,21 @@ final class LevelMember implements Feature {
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
   private static final long REPORT_TIMEOUT_MILLIS = 1_000;
 
-  private final ConsumerShell consumer;
+  private final MemberRun run;
+  private final MemberPort consumer;
   private final LevelWork work;
   private final WakeTimer wake;
   private Link.Listening serving;
   private boolean ended;
 
-  LevelMember(ConsumerShell consumer, RandomGenerator random) {
+  LevelMember(MemberRun run, MemberPort consumer, RandomGenerator random) {
+    this.run = run;
     this.consumer = consumer;
-    ConsumerOptions options = consumer.options;
+    ConsumerOptions options = run.options();
     work =
         new LevelWork(
-            options, consumer.instance, options.getRange(), random, this::warn, consumer::stop);
-    wake = new WakeTimer(consumer.link.vertx(), () -> consumer.onEvent(now -> {}));
+            options, run.instance(), options.getRange(), random, this::warn, consumer::stop);
+    wake = new WakeTimer(run.vertx(), () -> consumer.onEvent(now -> {}));
   }
 
   LevelWork work() {
@@ -59,14 +61,14 @@ final class LevelMember implements Feature {
   }
 
   private void warn(String text, Throwable cause) {
-    LOG.warn("{}: {}: {}", consumer, text, cause.toString());
+    LOG.warn("{}: {}: {}", run, text, cause.toString());
     LOG.debug("Where", cause);
   }
 
   /** Begins to listen. */
   @Override
   public Future<Void> begin() {
-    serving = consumer.link.serve(Addresses.level(consumer.instance), this::serve);
+    serving = run.link().serve(Addresses.level(run.instance()), this::serve);
     return serving.registered();
   }
 
@@ -87,7 +89,7 @@ final class LevelMember implements Feature {
         case LEVEL_START:
           SessionStart start = decoded(body, SessionStart::decode);
           SessionState state = work.start(start, now);
-          consumer.actions.safely("onLevel", consumer.handler::onLevel);
+          run.safely("onLevel", run.handler()::onLevel);
           return Frames.answer(state.encode().view());
         case LEVEL_HAND_OUT:
           HandOut handOut = decoded(body, HandOut::decode);
@@ -127,8 +129,7 @@ final class LevelMember implements Feature {
 
   private void send(Report report) {
     Buffer body = Frames.request(Op.LEVEL_REPORT, report.encode());
-    consumer
-        .link
+    run.link()
         .request(Addresses.levelDispatcher(work.dispatcherNode()), body, REPORT_TIMEOUT_MILLIS)
         .map(answer -> permission(report, answer))
         .onComplete(
@@ -157,7 +158,7 @@ final class LevelMember implements Feature {
     ShardContext shard;
     while ((shard = work.pollLost()) != null) {
       ShardContext lost = shard;
-      consumer.actions.safely("onLost", () -> consumer.handler.onLost(lost));
+      run.safely("onLost", () -> run.handler().onLost(lost));
     }
   }
 
@@ -189,7 +190,7 @@ final class LevelMember implements Feature {
   @Override
   public void close() {
     for (ShardContext shard : work.close()) {
-      consumer.actions.safely("onDraining", () -> consumer.handler.onDraining(shard));
+      run.safely("onDraining", () -> run.handler().onDraining(shard));
     }
     consumer.heartbeatNow();
   }

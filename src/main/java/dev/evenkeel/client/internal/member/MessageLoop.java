@@ -27,7 +27,8 @@ final class MessageLoop<T extends MessageSource.Handed> {
 
   private static final long TURN_NANOS_MAX = 5_000_000;
 
-  private final ConsumerShell consumer;
+  private final OwnContext context;
+  private final Runnable turn;
   private final String member;
   private MessageSource<T> source;
   private final BiFunction<? super T, Delivery, Future<Void>> handler;
@@ -39,11 +40,15 @@ final class MessageLoop<T extends MessageSource.Handed> {
   private final LoopClock clock = new LoopClock();
   private boolean scheduled;
 
+  /**
+   * @param turn does everything that can be done now
+   */
   MessageLoop(
-      ConsumerShell consumer,
+      MemberRun run,
+      Runnable turn,
       MessageSource<T> source,
       BiFunction<? super T, Delivery, Future<Void>> handler) {
-    this(consumer, source, handler, null);
+    this(run, turn, source, handler, null);
   }
 
   /**
@@ -51,16 +56,18 @@ final class MessageLoop<T extends MessageSource.Handed> {
    *     none
    */
   MessageLoop(
-      ConsumerShell consumer,
+      MemberRun run,
+      Runnable turn,
       MessageSource<T> source,
       BiFunction<? super T, Delivery, Future<Void>> handler,
       Function<List<Delivery>, Future<Void>> batchHandler) {
-    this.consumer = consumer;
-    member = consumer.options.getMember();
+    context = run.context();
+    this.turn = turn;
+    member = run.options().getMember();
     this.source = source;
     this.handler = handler;
     this.batchHandler = batchHandler;
-    batchMessagesMax = consumer.options.getBatchMessages();
+    batchMessagesMax = run.options().getBatchMessages();
   }
 
   /** Takes messages from another source from now on, which also learns how those end that began. */
@@ -100,10 +107,10 @@ final class MessageLoop<T extends MessageSource.Handed> {
   private void schedule() {
     if (!scheduled) {
       scheduled = true;
-      consumer.context.later(
+      context.later(
           () -> {
             scheduled = false;
-            consumer.turn();
+            turn.run();
           });
     }
   }
@@ -176,10 +183,10 @@ final class MessageLoop<T extends MessageSource.Handed> {
   private void await(Future<Void> result, Consumer<Throwable> ended) {
     result.onComplete(
         done ->
-            consumer.context.run(
+            context.run(
                 () -> {
                   ended.accept(done.cause());
-                  consumer.turn();
+                  turn.run();
                 }));
   }
 }

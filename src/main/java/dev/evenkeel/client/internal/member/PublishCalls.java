@@ -1,5 +1,6 @@
 package dev.evenkeel.client.internal.member;
 
+import dev.evenkeel.client.internal.consume.ConsumerAction.Opened;
 import dev.evenkeel.client.internal.consume.PublishRequest;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
@@ -10,7 +11,6 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.AppendResults;
 import io.vertx.core.Future;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -24,14 +24,6 @@ final class PublishCalls {
    * @param named the lease names the id: a data group that does not know it has forgotten it
    */
   private record Fresh(long epoch, long producerId, AtomicBoolean named) {}
-
-  /**
-   * The epoch is open in every data group.
-   *
-   * @param producerId the producer's id
-   * @param last by shard, the last sequence that it took of the producer
-   */
-  record Opened(long producerId, Map<Shard, Long> last) {}
 
   private final PublishLog calls;
   private final String group;
@@ -60,14 +52,17 @@ final class PublishCalls {
    */
   Future<Opened> open(Shard input, long epoch, long producerId) {
     if (producerId > 0) {
-      return everywhere(input, epoch, producerId, false).map(last -> new Opened(producerId, last));
+      return everywhere(input, epoch, producerId, false)
+          .map(last -> new Opened(producerId, calls::group, last));
     }
     return fresh(input, epoch)
         .compose(
             one ->
                 everywhere(input, epoch, one.producerId, !one.named.get())
                     .compose(
-                        last -> name(input, one).map(done -> new Opened(one.producerId, last))));
+                        last ->
+                            name(input, one)
+                                .map(done -> new Opened(one.producerId, calls::group, last))));
   }
 
   /** The id of that epoch: the one that an earlier attempt has got, or a new one. */
@@ -145,7 +140,7 @@ final class PublishCalls {
             });
   }
 
-  Future<List<AppendResults.Result>> publish(PublishRequest request) {
+  Future<AppendResults> publish(PublishRequest request) {
     return calls
         .append(request.group(), request.body())
         .map(AppendResults::decode)
@@ -163,12 +158,7 @@ final class PublishCalls {
                       Refusal.UNAVAILABLE, "the topic is being given other shards");
                 }
               }
-              return answer.results();
+              return answer;
             });
-  }
-
-  /** The data group of a shard. */
-  int group(Shard shard) {
-    return calls.group(shard);
   }
 }

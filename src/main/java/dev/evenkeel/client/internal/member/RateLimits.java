@@ -15,6 +15,7 @@ import dev.evenkeel.client.internal.admission.DedupKeys;
 import dev.evenkeel.client.internal.admission.RateGate;
 import dev.evenkeel.client.internal.admission.SharedTokens;
 import dev.evenkeel.client.internal.consume.Admission;
+import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.MessageSource;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.protocol.RefusedException;
@@ -31,27 +32,28 @@ final class RateLimits implements Feature {
 
   private final RateGate gate;
   private final WakeTimer wake;
-  private final ConsumerShell consumer;
+  private final MemberRun run;
+  private final MemberPort consumer;
   private final SharedTokens shared;
   private final LeaderClient leaders;
 
-  RateLimits(ConsumerShell consumer, Admission before) {
+  RateLimits(MemberRun run, MemberPort consumer, ConsumerCore core, Admission before) {
+    this.run = run;
     this.consumer = consumer;
-    ConsumerOptions options = consumer.options;
+    ConsumerOptions options = run.options();
     shared = new SharedTokens(options.getGroup(), options.getGroupRate());
-    leaders = new LeaderClient(consumer.link, consumer.directory);
+    leaders = new LeaderClient(run.link(), run.directory());
     Dedup by = options.getRateBy() == RateBy.PAYLOAD ? Dedup.PAYLOAD : Dedup.KEY;
     gate =
         new RateGate(
-            consumer.core,
+            core,
             before,
             options,
             shared,
             new DedupKeys(options.getGroup(), by, null),
             RateGate.KEYS_MAX,
-            delivery ->
-                consumer.actions.safely("onDropped", () -> consumer.handler.onDropped(delivery)));
-    wake = new WakeTimer(consumer.link.vertx(), () -> consumer.onEvent(now -> {}));
+            delivery -> run.safely("onDropped", () -> run.handler().onDropped(delivery)));
+    wake = new WakeTimer(run.vertx(), () -> consumer.onEvent(now -> {}));
   }
 
   MessageSource<Task> source() {
@@ -108,7 +110,7 @@ final class RateLimits implements Feature {
   }
 
   private void failed(RefusedException refused) {
-    if (!shared.failed(nanos(), refused.refusal()) && consumer.options.getGroupRate() != null) {
+    if (!shared.failed(nanos(), refused.refusal()) && run.options().getGroupRate() != null) {
       consumer.endBecause(refused);
     }
   }

@@ -18,7 +18,25 @@ import java.util.List;
  * without the dispatcher. All of it happens on the consumer's context.
  */
 final class SubscribedTopics {
-  private final ConsumerShell consumer;
+  /** The consumer around it. */
+  interface Port {
+    /**
+     * @throws RefusedException INVALID if the consumer closes or has ended
+     */
+    void requireOpen();
+
+    /** The options have other topics than before. */
+    void topicsChanged();
+
+    /** Completes when the group reads the topics that the options have now. */
+    Future<Void> topicsRead();
+
+    /** Completes when the consumer has ended. */
+    Future<Void> over();
+  }
+
+  private final MemberRun run;
+  private final Port consumer;
 
   /** Also read by those who wait until the group has forgotten a topic, in any thread. */
   private volatile Subscription subscription;
@@ -26,11 +44,12 @@ final class SubscribedTopics {
   /** The view in which the topics were looked up last; null: look again. */
   private ClusterView seen;
 
-  SubscribedTopics(ConsumerShell consumer) {
+  SubscribedTopics(MemberRun run, Port consumer) {
+    this.run = run;
     this.consumer = consumer;
-    subscription = new Subscription(consumer.options.getTopics());
+    subscription = new Subscription(run.options().getTopics());
     if (subscription.hasPatterns()) {
-      consumer.options.setTopics(subscription.topics(List.of()));
+      run.options().setTopics(subscription.topics(List.of()));
     }
   }
 
@@ -46,7 +65,7 @@ final class SubscribedTopics {
 
   /** Finds out which topics there are to read, if that may have changed. */
   void look() {
-    ClusterView view = consumer.directory.current();
+    ClusterView view = run.directory().current();
     if (view == seen || view == null && subscription.hasPatterns()) {
       return;
     }
@@ -54,10 +73,10 @@ final class SubscribedTopics {
     boolean sendsPatterns =
         view != null
             && view.featureLevel() >= FeatureLevel.TOPIC_PATTERNS
-            && consumer.options.getMode() != ConsumerOptions.Mode.BROADCAST;
+            && run.options().getMode() != ConsumerOptions.Mode.BROADCAST;
     List<String> topics = sendsPatterns ? subscription.entries() : matching(view);
-    if (!topics.equals(consumer.options.getTopics())) {
-      consumer.options.setTopics(topics);
+    if (!topics.equals(run.options().getTopics())) {
+      run.options().setTopics(topics);
       consumer.topicsChanged();
     }
   }
@@ -71,19 +90,17 @@ final class SubscribedTopics {
   Future<Void> add(String topic) {
     try {
       consumer.requireOpen();
-      subscription.with(topic, consumer.toString());
+      subscription.with(topic, run.toString());
     } catch (RefusedException e) {
       return Future.failedFuture(e);
     }
     Promise<Void> done = Promise.promise();
-    consumer
-        .directory
+    run.directory()
         .view()
         // The topic may have been created since the view came.
         .compose(
-            view ->
-                isThere(topic, view) ? Future.succeededFuture(view) : consumer.directory.newest())
-        .onSuccess(view -> consumer.context.run(() -> add(topic, view).onComplete(done)))
+            view -> isThere(topic, view) ? Future.succeededFuture(view) : run.directory().newest())
+        .onSuccess(view -> run.context().run(() -> add(topic, view).onComplete(done)))
         .onFailure(done::fail);
     return done.future();
   }
@@ -98,9 +115,9 @@ final class SubscribedTopics {
     }
     try {
       // What is read may have changed while the view was asked for.
-      List<String> before = consumer.options.getTopics();
-      use(subscription.with(topic, consumer.toString()));
-      return consumer.options.getTopics().equals(before)
+      List<String> before = run.options().getTopics();
+      use(subscription.with(topic, run.toString()));
+      return run.options().getTopics().equals(before)
           ? Future.succeededFuture()
           : consumer.topicsRead();
     } catch (RefusedException e) {
@@ -112,14 +129,19 @@ final class SubscribedTopics {
   Future<Boolean> remove(String topic) {
     try {
       consumer.requireOpen();
-      use(subscription.without(topic, consumer.toString()));
+      use(subscription.without(topic, run.toString()));
     } catch (RefusedException e) {
       return Future.failedFuture(e);
     }
     // The topics of a pattern keep what the group knows of them: they may come back.
     return TopicPattern.is(topic) || subscription.reads(topic)
         ? Future.succeededFuture(false)
-        : Unsubscribing.ask(consumer, topic, () -> subscription.reads(topic));
+        : Unsubscribing.ask(
+            run,
+            consumer.topicsRead(),
+            topic,
+            () -> subscription.reads(topic),
+            consumer.over()::isComplete);
   }
 
   private void use(Subscription next) {

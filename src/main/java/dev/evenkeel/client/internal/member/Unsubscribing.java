@@ -1,13 +1,11 @@
 package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.bus.Addresses;
-import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.GroupQuestions;
 import dev.evenkeel.bus.GroupQuestions.What;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.LeaderClient.Retry;
-import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
@@ -33,19 +31,25 @@ final class Unsubscribing {
    * known, or for the lock time and 30 seconds. It does not ask again once the member reads the
    * topic again, or has ended: a later run of it may read the topic.
    *
+   * @param topicsRead completes when the dispatcher knows what the member reads now
    * @param readsAgain whether the member reads the topic again
+   * @param over whether the member has ended
    * @return whether the group has forgotten the topic; false if a member reads it
    */
-  static Future<Boolean> ask(ConsumerShell consumer, String topic, BooleanSupplier readsAgain) {
-    BooleanSupplier cancelled = () -> readsAgain.getAsBoolean() || consumer.over().isComplete();
+  static Future<Boolean> ask(
+      MemberRun run,
+      Future<Void> topicsRead,
+      String topic,
+      BooleanSupplier readsAgain,
+      BooleanSupplier over) {
+    BooleanSupplier cancelled = () -> readsAgain.getAsBoolean() || over.getAsBoolean();
     // Of two members that unsubscribe at a time, the one that asks last must be the last reader.
-    return consumer
-        .topicsRead()
+    return topicsRead
         .compose(
             known ->
                 readsAgain.getAsBoolean()
                     ? Future.succeededFuture(false)
-                    : ask(consumer.link, consumer.directory, consumer.options, topic, cancelled))
+                    : ask(run, topic, cancelled))
         .recover(
             failure ->
                 switch (RefusedException.of(failure).refusal()) {
@@ -53,20 +57,15 @@ final class Unsubscribing {
                   case UNKNOWN_GROUP, UNKNOWN_TOPIC -> Future.succeededFuture(true);
                   default ->
                       Future.failedFuture(
-                          unknown(
-                              RefusedException.of(failure), consumer.options.getGroup(), topic));
+                          unknown(RefusedException.of(failure), run.options().getGroup(), topic));
                 });
   }
 
-  private static Future<Boolean> ask(
-      Link link,
-      ClusterDirectory directory,
-      ConsumerOptions options,
-      String topic,
-      BooleanSupplier cancelled) {
+  private static Future<Boolean> ask(MemberRun run, String topic, BooleanSupplier cancelled) {
+    ConsumerOptions options = run.options();
     What what = new What(options.getGroup(), topic, options.getMember());
     long withinMillis = options.getLockTimeMillis() + RELEASED_MILLIS_MAX;
-    return new LeaderClient(link, directory)
+    return new LeaderClient(run.link(), run.directory())
         .request(
             ClusterView.META,
             Addresses::groups,

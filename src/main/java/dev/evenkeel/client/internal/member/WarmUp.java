@@ -2,16 +2,11 @@ package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
-import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.Order;
-import dev.evenkeel.client.ShardContext;
-import dev.evenkeel.client.internal.consume.CommitBatch;
+import dev.evenkeel.client.internal.consume.Answer;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
-import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
-import dev.evenkeel.client.internal.consume.OwnedShard;
-import dev.evenkeel.client.internal.consume.PublishRequest;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Generation;
@@ -25,7 +20,6 @@ import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.ReplyCodec;
-import dev.evenkeel.protocol.wire.RetryRequest;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
@@ -60,7 +54,7 @@ final class WarmUp {
       new ConsumerOptions().setGroup(TOPIC).setMember(TOPIC).setTopics(List.of(TOPIC));
   private final boolean keepsState;
   private final byte[] batch;
-  private final Cluster cluster = new Cluster();
+  private ConsumerCore core;
   private long now;
 
   /**
@@ -98,32 +92,31 @@ final class WarmUp {
    * @return messages that were handled
    */
   long play() {
-    ConsumerCore core =
-        new ConsumerCore(options, RUN, keepsState, keepsState, false, new SplittableRandom(1));
+    core = new ConsumerCore(options, RUN, keepsState, keepsState, false, new SplittableRandom(1));
     core.shardGroups(ShardGroups.formed(1));
     core.heartbeatAnswered(now);
     Assignment.Owned owned = new Assignment.Owned(TOPIC, SHARD, 1, false, 0, 0);
     Assignment given = new Assignment(TOPIC, TOPIC, RUN, 1, 1, List.of(owned), null);
     core.assigned(Assignment.fromJson(new JsonObject(Buffer.buffer(given.toJson().encode()))), now);
-    advance(core);
+    advance();
     core.progress(now);
     core.tick(now);
-    advance(core);
+    advance();
     core.close(now, Long.MAX_VALUE);
-    advance(core);
+    advance();
     if (!core.drained()) {
       throw new IllegalStateException("the shard was not released");
     }
     return core.consumed();
   }
 
-  private void advance(ConsumerCore core) {
+  private void advance() {
     boolean more = true;
     while (more) {
       more = false;
       ConsumerAction action;
       while ((action = core.poll()) != null) {
-        action.performBy(cluster);
+        answer(action);
         more = true;
       }
       Task task = core.next(now);
@@ -135,92 +128,44 @@ final class WarmUp {
     }
   }
 
-  /**
-   * Answers the core at once. The methods that throw are for handlers that WarmUp does not have.
-   */
-  private final class Cluster implements Performer {
-    @Override
-    public void readLease(OwnedShard owned) {
+  /** Answers the core at once. */
+  private void answer(ConsumerAction action) {
+    if (action instanceof ConsumerAction.ReadLease read) {
       Lease lease =
           Lease.fresh(TOPIC, SHARD, 0, 0, Generation.FIRST)
               .granted(TOPIC, RUN, 0, Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
-      byte[] bytes = ReplyCodec.encode(new Reply.OfLease(lease));
-      Reply reply = ReplyCodec.decode(ByteBuffer.wrap(bytes));
-      owned.takeover.leaseRead(((Reply.OfLease) reply).lease(), now);
-    }
-
-    @Override
-    public void readParents(OwnedShard owned, List<Integer> parents) {}
-
-    @Override
-    public void callAssign(
-        OwnedShard owned, ShardContext shard, byte[] state, List<ConsumerAction.Parent> parents) {
-      owned.takeover.assignDone(null, now);
-    }
-
-    @Override
-    public void fetch(OwnedShard owned, FetchRequest request) {
-      request.encode();
-      if (request.offset() == 0) {
-        owned.fetched(request, answer(), now);
+      core.answered(
+          read, Answer.of(((Reply.OfLease) decoded(new Reply.OfLease(lease))).lease()), now);
+    } else if (action instanceof ConsumerAction.CallAssign assign) {
+      core.answered(assign, Answer.of(null), now);
+    } else if (action instanceof ConsumerAction.Fetch fetch) {
+      fetch.request().encode();
+      if (fetch.request().offset() == 0) {
+        core.answered(fetch, Answer.of(messages()), now);
       }
+    } else if (action instanceof ConsumerAction.Commit commit) {
+      encode(commit.command());
+      core.answered(commit, Answer.of(Reply.DONE), now);
+    } else if (action instanceof ConsumerAction.CommitPositions commit) {
+      encode(commit.command());
+      core.answered(commit, Answer.of(decoded(new Reply.OfCommits(List.of()))), now);
+    } else if (action instanceof ConsumerAction.CallRelease release) {
+      core.answered(release, Answer.of(null), now);
+    } else if (action instanceof ConsumerAction.Release release) {
+      encode(release.command());
+      core.answered(release, Answer.of(Reply.DONE), now);
     }
+  }
 
-    @Override
-    public void commit(OwnedShard owned, DataCommand.Commit command) {
-      encode(command);
-      owned.committed(command.offset());
-    }
-
-    @Override
-    public void commitPositions(CommitBatch batch) {
-      encode(batch.command());
-      byte[] reply = ReplyCodec.encode(new Reply.OfCommits(List.of()));
-      batch.answered(ReplyCodec.decode(ByteBuffer.wrap(reply)), now);
-    }
-
-    @Override
-    public void callRelease(OwnedShard owned, ShardContext shard) {
-      owned.release.stateGiven(null, null, now);
-    }
-
-    @Override
-    public void release(OwnedShard owned, DataCommand.Release command) {
-      encode(command);
-      owned.release.released(now);
-    }
-
-    @Override
-    public void openPublisher(OwnedShard owned, long producerId) {
-      throw new AssertionError("nothing is published");
-    }
-
-    @Override
-    public void publish(OwnedShard owned, PublishRequest request) {
-      throw new AssertionError("nothing is published");
-    }
-
-    @Override
-    public void giveBack(Task task) {
-      throw new AssertionError("nobody died");
-    }
-
-    @Override
-    public void fetchRetries(OwnedShard owned, RetryRequest request) {
-      throw new AssertionError("nothing fails");
-    }
-
-    @Override
-    public void recordOutcomes(OwnedShard owned, DataCommand.RecordOutcomes command) {
-      throw new AssertionError("nothing fails");
-    }
+  private static Reply decoded(Reply reply) {
+    return ReplyCodec.decode(ByteBuffer.wrap(ReplyCodec.encode(reply)));
   }
 
   private static void encode(DataCommand command) {
     CommandCodec.write(new Bytes(128), command);
   }
 
-  private FetchAnswer answer() {
+  private FetchAnswer messages() {
     Bytes body = FetchAnswer.head(0, MESSAGES, 8 + batch.length).i64(0).raw(batch);
     return FetchAnswer.decode(body.view());
   }

@@ -9,9 +9,17 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.Rate;
 import dev.evenkeel.client.internal.consume.Admission;
+import dev.evenkeel.client.internal.consume.Answer;
+import dev.evenkeel.client.internal.consume.ConsumerAction;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallAssign;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallRelease;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Commit;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CommitPositions;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Fetch;
+import dev.evenkeel.client.internal.consume.ConsumerAction.RecordOutcomes;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Release;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.Task;
-import dev.evenkeel.client.internal.consume.Wanted;
 import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.QueueCoordinator;
 import dev.evenkeel.protocol.Message;
@@ -47,7 +55,7 @@ class RateGateTest {
     final List<Task> running = new ArrayList<>();
     final List<Task> begun = new ArrayList<>();
     final List<Long> begunAt = new ArrayList<>();
-    final Map<Integer, Wanted.Fetch> fetches = new HashMap<>();
+    final Map<Integer, Fetch> fetches = new HashMap<>();
     final Map<Integer, Long> committed = new HashMap<>();
     Long released;
     long now = 5_000_000;
@@ -118,7 +126,7 @@ class RateGateTest {
 
     /** Answers a fetch that waits, if there is something. */
     private void answer(int shard) {
-      Wanted.Fetch fetch = fetches.get(shard);
+      Fetch fetch = fetches.get(shard);
       if (fetch == null || fetch.request().offset() >= log.get(shard).size()) {
         return;
       }
@@ -127,41 +135,38 @@ class RateGateTest {
       int from = (int) fetch.request().offset();
       int to = Math.min(log.get(shard).size(), from + 100);
       log.get(shard).subList(from, to).forEach(builder::add);
-      fetch
-          .owned()
-          .fetched(
-              fetch.request(),
+      core.answered(
+          fetch,
+          Answer.of(
               new FetchAnswer(
                   0,
                   log.get(shard).size(),
                   0,
-                  List.of(new FetchAnswer.Placed(from, builder.build(1, 0, 0)))),
-              now);
+                  List.of(new FetchAnswer.Placed(from, builder.build(1, 0, 0))))),
+          now);
     }
 
     void carryOut() {
-      Wanted action;
-      while ((action = Wanted.poll(core)) != null) {
-        if (action instanceof Wanted.CallAssign assign) {
-          assign.owned().takeover.assignDone(null, now);
-        } else if (action instanceof Wanted.Fetch fetch) {
+      ConsumerAction action;
+      while ((action = core.poll()) != null) {
+        if (action instanceof CallAssign assign) {
+          core.answered(assign, Answer.of(null), now);
+        } else if (action instanceof Fetch fetch) {
           fetches.put(fetch.owned().shard().shard(), fetch);
           answer(fetch.owned().shard().shard());
-        } else if (action instanceof Wanted.Commit commit) {
+        } else if (action instanceof Commit commit) {
           committed.put(commit.owned().shard().shard(), commit.command().offset());
-          commit.owned().committed(commit.command().offset());
-        } else if (action instanceof Wanted.CommitPositions commit) {
-          commit
-              .batch()
-              .answered(new Reply.OfCommits(List.of()), now)
-              .forEach(each -> committed.put(each.owned().shard().shard(), each.offset()));
-        } else if (action instanceof Wanted.CallRelease release) {
-          release.owned().release.stateGiven(null, null, now);
-        } else if (action instanceof Wanted.Release release) {
+          core.answered(commit, Answer.of(Reply.DONE), now);
+        } else if (action instanceof CommitPositions commit) {
+          core.answered(commit, Answer.of(new Reply.OfCommits(List.of())), now);
+          commit.positions().forEach(each -> committed.put(each.shard().shard(), each.offset()));
+        } else if (action instanceof CallRelease release) {
+          core.answered(release, Answer.of(null), now);
+        } else if (action instanceof Release release) {
           released = release.command().offset();
-          release.owned().release.released(now);
-        } else if (action instanceof Wanted.RecordOutcomes record) {
-          record.owned().recorded(record.command(), List.of(), now);
+          core.answered(release, Answer.of(Reply.DONE), now);
+        } else if (action instanceof RecordOutcomes record) {
+          core.answered(record, Answer.of(new Reply.OfOffsets(List.of())), now);
         }
       }
     }

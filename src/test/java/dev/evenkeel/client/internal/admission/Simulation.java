@@ -9,13 +9,22 @@ import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Rate;
 import dev.evenkeel.client.internal.consume.Admission;
-import dev.evenkeel.client.internal.consume.CommitBatch;
+import dev.evenkeel.client.internal.consume.Answer;
+import dev.evenkeel.client.internal.consume.ConsumerAction;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallAssign;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallRelease;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Commit;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CommitPositions;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Fetch;
+import dev.evenkeel.client.internal.consume.ConsumerAction.HeartbeatNow;
+import dev.evenkeel.client.internal.consume.ConsumerAction.ReadLease;
+import dev.evenkeel.client.internal.consume.ConsumerAction.RecordOutcomes;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Release;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.MessageSource;
 import dev.evenkeel.client.internal.consume.Ownership;
 import dev.evenkeel.client.internal.consume.Pending;
 import dev.evenkeel.client.internal.consume.Task;
-import dev.evenkeel.client.internal.consume.Wanted;
 import dev.evenkeel.dedup.Worker;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
@@ -169,8 +178,8 @@ final class Simulation {
 
     void turn() {
       while (alive) {
-        Wanted action;
-        while ((action = Wanted.poll(core)) != null) {
+        ConsumerAction action;
+        while ((action = core.poll()) != null) {
           perform(action);
         }
         Task task = source.next(now);
@@ -302,28 +311,28 @@ final class Simulation {
       }
     }
 
-    private void perform(Wanted action) {
-      if (action instanceof Wanted.Fetch f) {
+    private void perform(ConsumerAction action) {
+      if (action instanceof Fetch f) {
         ask(
             () -> read(f.request()),
-            answer -> f.owned().fetched(f.request(), answer, now),
-            refused -> f.owned().fetchFailed(f.request(), refused, now));
-      } else if (action instanceof Wanted.ReadLease r) {
+            answer -> core.answered(f, Answer.of(answer), now),
+            refused -> core.answered(f, Answer.failed(refused), now));
+      } else if (action instanceof ReadLease r) {
         ask(
             () -> logs[r.owned().shard().shard()].lease,
-            lease -> r.owned().takeover.leaseRead(lease, now),
-            refused -> r.owned().takeover.leaseFailed(refused, now));
-      } else if (action instanceof Wanted.Commit c) {
+            lease -> core.answered(r, Answer.of(lease), now),
+            refused -> core.answered(r, Answer.failed(refused), now));
+      } else if (action instanceof Commit c) {
         ask(
             () -> commit(c.command()),
-            done -> c.owned().committed(c.command().offset()),
-            refused -> c.owned().commitFailed(refused, now));
-      } else if (action instanceof Wanted.CommitPositions c) {
+            done -> core.answered(c, Answer.of(Reply.DONE), now),
+            refused -> core.answered(c, Answer.failed(refused), now));
+      } else if (action instanceof CommitPositions c) {
         ask(
-            () -> commit(c.batch()),
-            reply -> c.batch().answered(reply, now),
-            refused -> c.batch().failed(refused, now));
-      } else if (action instanceof Wanted.Release r) {
+            () -> commit(c),
+            reply -> core.answered(c, Answer.of(reply), now),
+            refused -> core.answered(c, Answer.failed(refused), now));
+      } else if (action instanceof Release r) {
         if (!Pending.tooLate(r.owned(), now)) {
           assertThat(r.command().offset())
               .as("what is finished does not come again after a release")
@@ -331,14 +340,14 @@ final class Simulation {
         }
         ask(
             () -> release(r.command()),
-            done -> r.owned().release.released(now),
-            refused -> r.owned().release.releaseFailed(refused, now));
-      } else if (action instanceof Wanted.RecordOutcomes r) {
+            done -> core.answered(r, Answer.of(Reply.DONE), now),
+            refused -> core.answered(r, Answer.failed(refused), now));
+      } else if (action instanceof RecordOutcomes r) {
         ask(
             () -> record(r.command()),
-            noRoom -> r.owned().recorded(r.command(), noRoom, now),
-            refused -> r.owned().recordFailed(r.command(), refused, now));
-      } else if (action instanceof Wanted.CallAssign c) {
+            noRoom -> core.answered(r, Answer.of(new Reply.OfOffsets(noRoom)), now),
+            refused -> core.answered(r, Answer.failed(refused), now));
+      } else if (action instanceof CallAssign c) {
         if (c.state() != null) {
           assertThat(new String(c.state(), StandardCharsets.UTF_8))
               .isEqualTo(String.valueOf(c.shard().offset()));
@@ -346,21 +355,16 @@ final class Simulation {
         Throwable failure = random.nextInt(20) == 0 ? new IllegalStateException("x") : null;
         after(
             random.nextInt(50),
-            () -> whileAlive(() -> c.owned().takeover.assignDone(failure, now)));
-      } else if (action instanceof Wanted.CallRelease c) {
+            () -> whileAlive(() -> core.answered(c, Answer.failed(failure), now)));
+      } else if (action instanceof CallRelease c) {
         assertThat(Pending.running(c.owned())).isZero();
         Throwable failure = random.nextInt(20) == 0 ? new IllegalStateException("x") : null;
         String text = String.valueOf(c.shard().offset());
         byte[] state = keepsState ? text.getBytes(StandardCharsets.UTF_8) : null;
         after(
             random.nextInt(50),
-            () ->
-                whileAlive(
-                    () ->
-                        c.owned()
-                            .release
-                            .stateGiven(failure == null ? state : null, failure, now)));
-      } else if (action instanceof Wanted.HeartbeatNow) {
+            () -> whileAlive(() -> core.answered(c, Answer.failed(failure), now)));
+      } else if (action instanceof HeartbeatNow) {
         after(1, () -> whileAlive(this::heartbeat));
       }
     }
@@ -680,7 +684,7 @@ final class Simulation {
   }
 
   /** Each position by itself, as the log does. */
-  private Reply commit(CommitBatch batch) {
+  private Reply commit(CommitPositions batch) {
     if (batch.command() instanceof DataCommand.Commit one) {
       commit(one);
       return Reply.DONE;

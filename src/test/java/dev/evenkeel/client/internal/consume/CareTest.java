@@ -5,6 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.GivenBackException;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallAssign;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallLost;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallRelease;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Fetch;
+import dev.evenkeel.client.internal.consume.ConsumerAction.GiveBack;
+import dev.evenkeel.client.internal.consume.ConsumerAction.ReadLease;
+import dev.evenkeel.client.internal.consume.ConsumerAction.RecordOutcomes;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Release;
 import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Reply;
@@ -29,19 +37,19 @@ class CareTest extends CoreBench {
     options.setOrder(ConsumerOptions.Order.NONE).setParallel(parallel);
     begin(false, false);
     assign(ofDead(S0, 3, committed, crashes));
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
-    fetch.owned().fetched(fetch.request(), answer(committed, batch(new String[10])), now);
-    return fetch.owned();
+    answer(take(CallAssign.class), null);
+    Fetch fetch = take(Fetch.class);
+    answer(fetch, answer(committed, batch(new String[10])));
+    return (OwnedShard) fetch.owned();
   }
 
   /** The next message; the log records that it begins. */
   private Task nextAlone(OwnedShard shard, long offset) {
     assertThat(core.next(now)).as("the log does not know it yet").isNull();
-    Wanted.RecordOutcomes begun = take(Wanted.RecordOutcomes.class);
+    RecordOutcomes begun = take(RecordOutcomes.class);
     assertThat(begun.command().outcomes()).containsExactly(new Outcome.Begun(offset, false));
     assertThat(core.next(now)).isNull();
-    shard.recorded(begun.command(), List.of(), now);
+    answer(begun, new Reply.OfOffsets(List.of()));
     Task task = next(offset);
     assertThat(core.next(now)).as("another runs").isNull();
     return task;
@@ -49,7 +57,7 @@ class CareTest extends CoreBench {
 
   /** A message that waits for its turn goes back to where it came from. */
   private void givesBack(long offset) {
-    Task task = take(Wanted.GiveBack.class).task();
+    Task task = take(GiveBack.class).task();
     assertThat(task.offset).isEqualTo(offset);
     core.failed(task, new GivenBackException("it has not begun"), now);
   }
@@ -58,7 +66,7 @@ class CareTest extends CoreBench {
     tick(ConsumerCore.TICK_MILLIS);
     assertThat(commit().offset()).isEqualTo(offset);
     assertThat(core.next(now)).as("the last one is not committed").isNull();
-    sent.answered(Reply.DONE, now);
+    answer(sent, Reply.DONE);
   }
 
   @Test
@@ -74,7 +82,7 @@ class CareTest extends CoreBench {
     next(8);
     next(9);
     next(10);
-    assertThat(takeAll(Wanted.RecordOutcomes.class)).as("care is over").isEmpty();
+    assertThat(takeAll(RecordOutcomes.class)).as("care is over").isEmpty();
   }
 
   /** Its members may die of messages, and it is not among them. */
@@ -86,8 +94,8 @@ class CareTest extends CoreBench {
     for (long offset = 5; offset < 10; offset++) {
       assertThat(next(offset).delivery("m").attempt()).isEqualTo(1);
     }
-    assertThat(takeAll(Wanted.RecordOutcomes.class)).isEmpty();
-    assertThat(shard.crashes()).isEqualTo(crashes);
+    assertThat(takeAll(RecordOutcomes.class)).isEmpty();
+    assertThat(shard.care.crashes()).isEqualTo(crashes);
   }
 
   @Test
@@ -96,13 +104,13 @@ class CareTest extends CoreBench {
     core.finished(nextAlone(shard, 5), now);
     commitOf(6);
     assertThat(core.next(now)).as("6 does not begin, and 7 waits").isNull();
-    Wanted.RecordOutcomes dead = take(Wanted.RecordOutcomes.class);
+    RecordOutcomes dead = take(RecordOutcomes.class);
     Outcome.Failed failed = (Outcome.Failed) dead.command().outcomes().get(0);
     assertThat(failed.offset()).isEqualTo(6);
     assertThat(failed.way()).isEqualTo(Outcome.Way.DEAD);
     assertThat(failed.attempt()).as("each death was one").isEqualTo(5);
     assertThat(failed.error()).startsWith("its consumers died 5 times while it was handled");
-    shard.recorded(dead.command(), List.of(), now);
+    answer(dead, new Reply.OfOffsets(List.of()));
     assertThat(core.next(now)).isNull();
     commitOf(7);
     core.finished(nextAlone(shard, 7), now);
@@ -121,9 +129,9 @@ class CareTest extends CoreBench {
     Task task = nextAlone(shard, 5);
     core.failed(task, new GivenBackException("not now"), now);
     tick(ConsumerCore.TICK_MILLIS);
-    Wanted.RecordOutcomes over = take(Wanted.RecordOutcomes.class);
+    RecordOutcomes over = take(RecordOutcomes.class);
     assertThat(over.command().outcomes()).containsExactly(new Outcome.Begun(5, true));
-    shard.recorded(over.command(), List.of(), now);
+    answer(over, new Reply.OfOffsets(List.of()));
     core.finished(nextAlone(shard, 6), now);
   }
 
@@ -134,17 +142,17 @@ class CareTest extends CoreBench {
     core.finished(nextAlone(shard, 5), now);
     commitOf(6);
     assertThat(core.next(now)).isNull();
-    Wanted.RecordOutcomes begun = take(Wanted.RecordOutcomes.class);
+    RecordOutcomes begun = take(RecordOutcomes.class);
     assign(owned(S0, 3, true));
-    shard.recorded(begun.command(), List.of(), now);
+    answer(begun, new Reply.OfOffsets(List.of()));
     givesBack(6);
-    begun = take(Wanted.RecordOutcomes.class);
+    begun = take(RecordOutcomes.class);
     assertThat(begun.command().outcomes()).containsExactly(new Outcome.Begun(6, true));
-    shard.recorded(begun.command(), List.of(), now);
+    answer(begun, new Reply.OfOffsets(List.of()));
     tick(ConsumerCore.TICK_MILLIS);
     assertThat(core.next(now)).isNull();
-    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
-    assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(6);
+    answer(take(CallRelease.class), null);
+    assertThat(take(Release.class).command().offset()).isEqualTo(6);
     assertThat(core.environment.flow.messages).isZero();
   }
 
@@ -154,23 +162,23 @@ class CareTest extends CoreBench {
     options.setParallel(8);
     start(ConsumerOptions.Order.SHARD);
     assign(ofDead(S0, 3, 5, new Crashes(5, 2, 9, -1)));
-    Wanted.ReadLease read = take(Wanted.ReadLease.class);
-    read.owned().takeover.leaseRead(lease(S0, 3, 5, 2, new byte[] {1}), now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
-    fetch.owned().fetched(fetch.request(), answer(2, batch(new String[10])), now);
+    ReadLease read = take(ReadLease.class);
+    answer(read, lease(S0, 3, 5, 2, new byte[] {1}));
+    answer(take(CallAssign.class), null);
+    Fetch fetch = take(Fetch.class);
+    answer(fetch, answer(2, batch(new String[10])));
     for (long offset = 2; offset < 5; offset++) {
       core.finished(next(offset), now);
     }
     assertThat(core.next(now)).isNull();
     commitOf(3);
     commitOf(5);
-    core.finished(nextAlone(fetch.owned(), 5), now);
+    core.finished(nextAlone((OwnedShard) fetch.owned(), 5), now);
   }
 
   /** Owns another shard, whose owners live, with ten messages. */
   private OwnedShard ownAnother(Crashes crashes) {
-    takeAll(Wanted.Fetch.class);
+    takeAll(Fetch.class);
     assign(ofDead(S0, 3, 5, crashes), owned(S1, 1, false));
     return run(S1, new String[10]);
   }
@@ -183,7 +191,7 @@ class CareTest extends CoreBench {
   }
 
   private void record(OwnedShard shard) {
-    shard.recorded(take(Wanted.RecordOutcomes.class).command(), List.of(), now);
+    answer(take(RecordOutcomes.class), new Reply.OfOffsets(List.of()));
   }
 
   @Test
@@ -232,9 +240,9 @@ class CareTest extends CoreBench {
     }
     tick(ConsumerCore.TICK_MILLIS);
     commit();
-    sent.answered(Reply.DONE, now);
+    answer(sent, Reply.DONE);
     assertThat(core.next(now)).isNull();
-    assertThat(takeAll(Wanted.RecordOutcomes.class)).as("another one runs").isEmpty();
+    assertThat(takeAll(RecordOutcomes.class)).as("another one runs").isEmpty();
     tick(Claims.ALONE_MILLIS);
     record(shard);
     core.finished(next(6), now);
@@ -257,7 +265,7 @@ class CareTest extends CoreBench {
     Crashes crashes = new Crashes(5, 2, 9, -1);
     OwnedShard shard = runAfter(crashes, 5);
     assertThat(core.next(now)).isNull();
-    take(Wanted.RecordOutcomes.class);
+    take(RecordOutcomes.class);
     ownAnother(crashes);
     assertThat(core.next(now)).isNull();
     tick(Claims.ALONE_MILLIS);
@@ -274,7 +282,7 @@ class CareTest extends CoreBench {
     assertThat(five.offset).isEqualTo(5);
     assertThat(core.admit(now)).as("one by one").isNull();
     tick(ConsumerCore.TICK_MILLIS);
-    assertThat(takeAll(Wanted.RecordOutcomes.class)).isEmpty();
+    assertThat(takeAll(RecordOutcomes.class)).isEmpty();
     core.begin(five);
     assertThat(core.holds(five, now)).isTrue();
     assertThat(core.claimed(now)).isNull();
@@ -289,11 +297,11 @@ class CareTest extends CoreBench {
   /** A careful shard, in which a message has failed and the one above it is handled. */
   private OwnedShard handledAboveAFailedMessage() {
     assign(ofDead(S0, 3, 5, new Crashes(5, 2, 9, -1)));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 3, 5, -1, null), now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
-    OwnedShard shard = fetch.owned();
-    shard.fetched(fetch.request(), answer(5, batch(new String[10])), now);
+    answer(take(ReadLease.class), lease(S0, 3, 5, -1, null));
+    answer(take(CallAssign.class), null);
+    Fetch fetch = take(Fetch.class);
+    OwnedShard shard = (OwnedShard) fetch.owned();
+    answer(fetch, answer(5, batch(new String[10])));
     core.failed(nextAlone(shard, 5), new IllegalStateException("broken"), now);
     record(shard);
     core.finished(nextAlone(shard, 6), now);
@@ -307,9 +315,9 @@ class CareTest extends CoreBench {
     options.setOrder(ConsumerOptions.Order.NONE).setParallel(8);
     begin(false, false);
     OwnedShard shard = handledAboveAFailedMessage();
-    Wanted.RecordOutcomes over = take(Wanted.RecordOutcomes.class);
+    RecordOutcomes over = take(RecordOutcomes.class);
     assertThat(over.command().outcomes()).containsExactly(new Outcome.Begun(6, true));
-    shard.recorded(over.command(), List.of(), now);
+    answer(over, new Reply.OfOffsets(List.of()));
     nextAlone(shard, 7);
   }
 
@@ -319,26 +327,26 @@ class CareTest extends CoreBench {
     OwnedShard shard = runAfter(crashes, 5);
     ownAnother(crashes);
     assertThat(core.next(now)).isNull();
-    Wanted.RecordOutcomes begun = take(Wanted.RecordOutcomes.class);
+    RecordOutcomes begun = take(RecordOutcomes.class);
     core.paused(List.of(new Assignment.Paused(1, 0)), now);
     givesBack(5);
-    shard.recorded(begun.command(), List.of(), now);
-    begun = take(Wanted.RecordOutcomes.class);
+    answer(begun, new Reply.OfOffsets(List.of()));
+    begun = take(RecordOutcomes.class);
     assertThat(begun.command().outcomes()).containsExactly(new Outcome.Begun(5, true));
-    shard.recorded(begun.command(), List.of(), now);
+    answer(begun, new Reply.OfOffsets(List.of()));
     core.finished(nextOf(1), now);
     tick(ConsumerCore.TICK_MILLIS);
-    takeAll(Wanted.Fetch.class);
+    takeAll(Fetch.class);
     core.paused(List.of(), now);
     tick(1_000);
-    Wanted.Fetch again = take(Wanted.Fetch.class);
+    Fetch again = take(Fetch.class);
     assertThat(again.request().offset()).isEqualTo(5);
-    shard.fetched(again.request(), answer(5, batch(new String[10])), now);
+    answer(again, answer(5, batch(new String[10])));
     Task other;
     while ((other = core.next(now)) != null) {
       core.finished(other, now);
     }
-    assertThat(take(Wanted.RecordOutcomes.class).command().outcomes())
+    assertThat(take(RecordOutcomes.class).command().outcomes())
         .containsExactly(new Outcome.Begun(5, false));
   }
 
@@ -361,7 +369,7 @@ class CareTest extends CoreBench {
     OwnedShard shard = runAfter(new Crashes(5, 2, 9, -1), 5);
     nextAlone(shard, 5);
     core.close(now, 10_000);
-    assertThat(take(Wanted.RecordOutcomes.class).command().outcomes())
+    assertThat(take(RecordOutcomes.class).command().outcomes())
         .containsExactly(new Outcome.Begun(5, true));
   }
 
@@ -372,11 +380,11 @@ class CareTest extends CoreBench {
 
   private void isLeftWith(Task inHand, OwnedShard shard) {
     assertThat(shard.state()).isEqualTo(OwnedShardState.LOST);
-    take(Wanted.CallLost.class);
+    take(CallLost.class);
     core.failed(inHand, new GivenBackException("the shard is gone"), now);
     tick(ConsumerCore.TICK_MILLIS);
-    assertThat(takeAll(Wanted.RecordOutcomes.class)).isEmpty();
-    assertThat(takeAll(Wanted.Release.class)).isEmpty();
+    assertThat(takeAll(RecordOutcomes.class)).isEmpty();
+    assertThat(takeAll(Release.class)).isEmpty();
     assertThat(core.drained()).isTrue();
   }
 
@@ -394,14 +402,14 @@ class CareTest extends CoreBench {
     OwnedShard shard = runAfter(new Crashes(5, 2, 9, -1), 5);
     Task five = nextAlone(shard, 5);
     assign(owned(S0, 3, true));
-    Wanted.RecordOutcomes over = take(Wanted.RecordOutcomes.class);
+    RecordOutcomes over = take(RecordOutcomes.class);
     assertThat(over.command().outcomes()).containsExactly(new Outcome.Begun(5, true));
     dies(five);
-    shard.recorded(over.command(), List.of(), now);
-    Wanted.RecordOutcomes begun = take(Wanted.RecordOutcomes.class);
+    answer(over, new Reply.OfOffsets(List.of()));
+    RecordOutcomes begun = take(RecordOutcomes.class);
     assertThat(begun.command().outcomes()).containsExactly(new Outcome.Begun(5, false));
     assertThat(shard.state()).isEqualTo(OwnedShardState.DRAINING);
-    shard.recorded(begun.command(), List.of(), now);
+    answer(begun, new Reply.OfOffsets(List.of()));
     isLeftWith(five, shard);
   }
 
@@ -411,11 +419,11 @@ class CareTest extends CoreBench {
     Crashes crashes = new Crashes(5, 2, 9, -1);
     OwnedShard shard = runAfter(crashes, 5, 1);
     assertThat(core.next(now)).isNull();
-    Wanted.RecordOutcomes begun = take(Wanted.RecordOutcomes.class);
+    RecordOutcomes begun = take(RecordOutcomes.class);
     ownAnother(crashes);
     tick(Claims.ALONE_MILLIS);
     Task other = nextOf(1);
-    shard.recorded(begun.command(), List.of(), now);
+    answer(begun, new Reply.OfOffsets(List.of()));
     assertThat(core.next(now)).as("one handler at a time").isNull();
     core.finished(other, now);
     core.finished(nextOf(0), now);
@@ -442,10 +450,10 @@ class CareTest extends CoreBench {
     }
     record(shard);
     tick(ConsumerCore.TICK_MILLIS);
-    assertThat(takeAll(Wanted.GiveBack.class)).isEmpty();
+    assertThat(takeAll(GiveBack.class)).isEmpty();
     core.finished(next(5), now);
     tick(ConsumerCore.TICK_MILLIS);
-    take(Wanted.CallRelease.class).owned().release.stateGiven(new byte[] {1}, null, now);
-    assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(7);
+    answer(take(CallRelease.class), new byte[] {1});
+    assertThat(take(Release.class).command().offset()).isEqualTo(7);
   }
 }

@@ -11,6 +11,22 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.MemberFaultException;
 import dev.evenkeel.client.ShardContext;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallAssign;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallDraining;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallKept;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallLost;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallPaused;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallRelease;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CommitPositions;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Fetch;
+import dev.evenkeel.client.internal.consume.ConsumerAction.FetchRetries;
+import dev.evenkeel.client.internal.consume.ConsumerAction.HeartbeatNow;
+import dev.evenkeel.client.internal.consume.ConsumerAction.ReadLease;
+import dev.evenkeel.client.internal.consume.ConsumerAction.ReadParents;
+import dev.evenkeel.client.internal.consume.ConsumerAction.RecordOutcomes;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Release;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Report;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Stop;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.DataCommand;
@@ -55,9 +71,8 @@ class ConsumerCoreTest extends CoreBench {
     begin(false, false);
     assign(new Assignment.Owned("t", S0, 7, false, 0, 40));
     Lease reset = lease(S0, 5, 60, -1, null).reset(40).granted("m", "i", 0, 5_000);
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(reset, now);
-    assertThat(take(Wanted.CallAssign.class).shard())
-        .isEqualTo(new ShardContext("t", 0, 7, "m", 40, 1));
+    answer(take(ReadLease.class), reset);
+    assertThat(take(CallAssign.class).shard()).isEqualTo(new ShardContext("t", 0, 7, "m", 40, 1));
   }
 
   private static FetchAnswer sealed(long end, int more, FetchAnswer.Placed... batches) {
@@ -68,24 +83,24 @@ class ConsumerCoreTest extends CoreBench {
   void aSealedShardIsReleasedWhenNothingIsLeftInIt() {
     begin(false, false);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    answer(take(ReadLease.class), lease(S0, 5, 0, -1, null));
+    answer(take(CallAssign.class), null);
+    Fetch fetch = take(Fetch.class);
     FetchAnswer.Placed batch = new FetchAnswer.Placed(0, batch("a", "b"));
-    fetch.owned().fetched(fetch.request(), sealed(2, 0, batch), now);
+    answer(fetch, sealed(2, 0, batch));
     core.finished(next(0), now);
     Task last = next(1);
-    fetch = take(Wanted.Fetch.class);
+    fetch = take(Fetch.class);
     assertThat(fetch.request().failuresKnown()).isEqualTo(FetchAnswer.SEALED);
-    fetch.owned().fetched(fetch.request(), sealed(2, 0), now);
+    answer(fetch, sealed(2, 0));
     core.finished(last, now);
     tick(1_000);
-    takeAll(Wanted.CommitPositions.class).forEach(each -> each.batch().answered(Reply.DONE, now));
-    assertThat(takeAll(Wanted.CallRelease.class)).as("a message waits to be tried again").isEmpty();
-    fetch = take(Wanted.Fetch.class);
-    fetch.owned().fetched(fetch.request(), sealed(2, FetchAnswer.NONE_WAITS), now);
-    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
-    DataCommand.Release release = take(Wanted.Release.class).command();
+    takeAll(CommitPositions.class).forEach(each -> answer(each, Reply.DONE));
+    assertThat(takeAll(CallRelease.class)).as("a message waits to be tried again").isEmpty();
+    fetch = take(Fetch.class);
+    answer(fetch, sealed(2, FetchAnswer.NONE_WAITS));
+    answer(take(CallRelease.class), null);
+    DataCommand.Release release = take(Release.class).command();
     assertThat(release.offset()).isEqualTo(2);
     assertThat(release.stateOffset()).isEqualTo(DataCommand.Release.FINISHED);
   }
@@ -97,32 +112,32 @@ class ConsumerCoreTest extends CoreBench {
     options.setOrder(ConsumerOptions.Order.NONE);
     begin(false, false);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    answer(take(ReadLease.class), lease(S0, 5, 0, -1, null));
+    answer(take(CallAssign.class), null);
+    Fetch fetch = take(Fetch.class);
     FetchAnswer.Placed batch = new FetchAnswer.Placed(0, batch("a"));
-    fetch.owned().fetched(fetch.request(), sealed(1, FetchAnswer.NONE_WAITS, batch), now);
+    answer(fetch, sealed(1, FetchAnswer.NONE_WAITS, batch));
     core.failed(next(0), new IllegalStateException("meant to fail"), now);
-    Wanted.RecordOutcomes record = take(Wanted.RecordOutcomes.class);
-    fetch = take(Wanted.Fetch.class);
+    RecordOutcomes record = take(RecordOutcomes.class);
+    fetch = take(Fetch.class);
     if (!late) {
-      fetch.owned().fetched(fetch.request(), sealed(1, FetchAnswer.NONE_WAITS), now);
+      answer(fetch, sealed(1, FetchAnswer.NONE_WAITS));
     }
-    record.owned().recorded(record.command(), List.of(), now);
+    answer(record, new Reply.OfOffsets(List.of()));
     if (late) {
-      fetch.owned().fetched(fetch.request(), sealed(1, FetchAnswer.NONE_WAITS), now);
+      answer(fetch, sealed(1, FetchAnswer.NONE_WAITS));
     }
     tick(6_000);
-    assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
+    assertThat(takeAll(CallRelease.class)).isEmpty();
     commit();
-    sent.answered(Reply.DONE, now);
+    answer(sent, Reply.DONE);
     tick(100);
-    assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
-    fetch = take(Wanted.Fetch.class);
+    assertThat(takeAll(CallRelease.class)).isEmpty();
+    fetch = take(Fetch.class);
     // A log that had nothing new to say would answer together with others, which says nothing.
     assertThat(fetch.request().failuresKnown()).isEqualTo(FetchAnswer.SEALED);
-    fetch.owned().fetched(fetch.request(), sealed(1, FetchAnswer.NONE_WAITS), now);
-    take(Wanted.CallRelease.class);
+    answer(fetch, sealed(1, FetchAnswer.NONE_WAITS));
+    take(CallRelease.class);
   }
 
   @Test
@@ -162,30 +177,29 @@ class ConsumerCoreTest extends CoreBench {
   private DataCommand.Release takeOver(int messages) {
     Assignment.Origin origin = new Assignment.Origin(List.of(3), List.of(3), 6, 2);
     assign(new Assignment.Owned("t", S0, epoch, false, 0, -1, origin, null, null));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, epoch, 0, -1, null), now);
+    answer(take(ReadLease.class), lease(S0, epoch, 0, -1, null));
     epoch++;
     Lease parent =
         Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
             .at(Lease.Stage.FINISHED);
-    take(Wanted.ReadParents.class).owned().takeover.parentRead(parent, now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    answer(take(ReadParents.class), parent);
+    answer(take(CallAssign.class), null);
+    Fetch fetch = take(Fetch.class);
     if (messages > 0) {
       FetchAnswer.Placed batch = new FetchAnswer.Placed(0, batch("a"));
-      fetch.owned().fetched(fetch.request(), sealed(1, FetchAnswer.NONE_WAITS, batch), now);
+      answer(fetch, sealed(1, FetchAnswer.NONE_WAITS, batch));
       core.finished(next(0), now);
     }
     while (fetch != null) {
-      fetch.owned().fetched(fetch.request(), sealed(messages, FetchAnswer.NONE_WAITS), now);
+      answer(fetch, sealed(messages, FetchAnswer.NONE_WAITS));
       tick(1_000);
-      takeAll(Wanted.CommitPositions.class).forEach(each -> each.batch().answered(Reply.DONE, now));
-      List<Wanted.Fetch> more = takeAll(Wanted.Fetch.class);
+      takeAll(CommitPositions.class).forEach(each -> answer(each, Reply.DONE));
+      List<Fetch> more = takeAll(Fetch.class);
       fetch = more.isEmpty() ? null : more.get(0);
     }
-    takeAll(Wanted.CallRelease.class)
-        .forEach(each -> each.owned().release.stateGiven(null, fails, now));
-    Wanted.Release release = take(Wanted.Release.class);
-    release.owned().release.released(now);
+    takeAll(CallRelease.class).forEach(each -> refuse(each, fails));
+    Release release = take(Release.class);
+    answer(release, Reply.DONE);
     return release.command();
   }
 
@@ -194,26 +208,26 @@ class ConsumerCoreTest extends CoreBench {
     begin(true, true);
     Assignment.Origin origin = new Assignment.Origin(List.of(3, 4), List.of(4), 6, 2);
     assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null, null));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
-    Wanted.ReadParents read = take(Wanted.ReadParents.class);
+    answer(take(ReadLease.class), lease(S0, 1, 0, -1, null));
+    ReadParents read = take(ReadParents.class);
     assertThat(read.parents()).containsExactly(3, 4);
     Lease over =
         Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
             .at(Lease.Stage.FINISHED);
     Lease behind = Commands.lease("g", new Shard(1, 4), 2, "m", "i", 5, 0, new byte[0], null);
-    read.owned().takeover.parentRead(over, now);
-    read.owned().takeover.parentRead(behind, now);
-    assertThat(takeAll(Wanted.CallAssign.class)).as("a node was behind").isEmpty();
+    answer(read, over);
+    answer(read, behind);
+    assertThat(takeAll(CallAssign.class)).as("a node was behind").isEmpty();
     tick(1_000);
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
+    answer(take(ReadLease.class), lease(S0, 1, 0, -1, null));
     Lease four =
         Commands.lease("g", new Shard(1, 4), 2, null, null, 7, 7, new byte[] {4}, null)
             .at(Lease.Stage.FINISHED);
-    read = take(Wanted.ReadParents.class);
+    read = take(ReadParents.class);
     // Ordered by shard whoever answers first: the later one counts.
-    read.owned().takeover.parentRead(four, now);
-    read.owned().takeover.parentRead(over, now);
-    Wanted.CallAssign call = take(Wanted.CallAssign.class);
+    answer(read, four);
+    answer(read, over);
+    CallAssign call = take(CallAssign.class);
     assertThat(call.state()).isNull();
     assertThat(call.parents())
         .extracting(ConsumerAction.Parent::shard, ConsumerAction.Parent::heir)
@@ -228,20 +242,20 @@ class ConsumerCoreTest extends CoreBench {
     begin(true, true);
     Assignment.Origin origin = new Assignment.Origin(List.of(3, 4), List.of(4), 6, 2);
     assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null, null));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
+    answer(take(ReadLease.class), lease(S0, 1, 0, -1, null));
     Lease four =
         Commands.lease("g", new Shard(1, 4), 2, null, null, 7, 7, new byte[] {4}, null)
             .at(Lease.Stage.FINISHED);
-    Wanted.ReadParents read = take(Wanted.ReadParents.class);
-    read.owned().takeover.parentFailed(new RefusedException(Refusal.UNAVAILABLE, "later"), now);
-    read.owned().takeover.parentRead(four, now);
-    assertThat(takeAll(Wanted.CallAssign.class)).as("nobody knows that it is gone").isEmpty();
+    ReadParents read = take(ReadParents.class);
+    refuse(read, new RefusedException(Refusal.UNAVAILABLE, "later"));
+    answer(read, four);
+    assertThat(takeAll(CallAssign.class)).as("nobody knows that it is gone").isEmpty();
     tick(1_000);
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
-    read = take(Wanted.ReadParents.class);
-    read.owned().takeover.parentFailed(new RefusedException(forgotten, "forgotten"), now);
-    read.owned().takeover.parentRead(four, now);
-    assertThat(take(Wanted.CallAssign.class).parents())
+    answer(take(ReadLease.class), lease(S0, 1, 0, -1, null));
+    read = take(ReadParents.class);
+    refuse(read, new RefusedException(forgotten, "forgotten"));
+    answer(read, four);
+    assertThat(take(CallAssign.class).parents())
         .extracting(ConsumerAction.Parent::shard)
         .containsExactly(4);
   }
@@ -258,16 +272,12 @@ class ConsumerCoreTest extends CoreBench {
     Assignment.Origin origin = new Assignment.Origin(List.of(3), List.of(3), 6, 2);
     assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null, null));
     byte[] state = stateOffset < 0 ? null : new byte[0];
-    take(Wanted.ReadLease.class)
-        .owned()
-        .takeover
-        .leaseRead(lease(S0, 1, committed, stateOffset, state), now);
+    answer(take(ReadLease.class), lease(S0, 1, committed, stateOffset, state));
     Lease parent =
         Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
             .at(Lease.Stage.FINISHED);
-    takeAll(Wanted.ReadParents.class)
-        .forEach(read -> read.owned().takeover.parentRead(parent, now));
-    Wanted.CallAssign call = take(Wanted.CallAssign.class);
+    takeAll(ReadParents.class).forEach(read -> answer(read, parent));
+    CallAssign call = take(CallAssign.class);
     assertThat(call.parents()).hasSize(comes ? 1 : 0);
     assertThat(call.shard().offset()).isEqualTo(stateOffset < 0 ? committed : stateOffset);
   }
@@ -278,15 +288,15 @@ class ConsumerCoreTest extends CoreBench {
     begin(true, true);
     Assignment.Origin origin = new Assignment.Origin(List.of(3), List.of(3), 6, 2);
     assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null, null));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 37, -1, null), now);
+    answer(take(ReadLease.class), lease(S0, 1, 37, -1, null));
     Lease parent =
         Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
             .at(Lease.Stage.FINISHED);
-    take(Wanted.ReadParents.class).owned().takeover.parentRead(parent, now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    answer(take(ReadParents.class), parent);
+    answer(take(CallAssign.class), null);
+    Fetch fetch = take(Fetch.class);
     assertThat(fetch.request().offset()).isEqualTo(37);
-    fetch.owned().fetched(fetch.request(), new FetchAnswer(0, 50, 37, 45, List.of()), now);
+    answer(fetch, new FetchAnswer(0, 50, 37, 45, List.of()));
     tick(6_000);
     DataCommand.Commit commit = commit();
     assertThat(commit.offset()).isEqualTo(45);
@@ -298,15 +308,15 @@ class ConsumerCoreTest extends CoreBench {
     options.setFilter(MessageFilter.of("key=a"));
     begin(false, false);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    answer(take(ReadLease.class), lease(S0, 5, 0, -1, null));
+    answer(take(CallAssign.class), null);
+    Fetch fetch = take(Fetch.class);
     assertThat(fetch.request().filter()).isEqualTo(MessageFilter.of("key=a"));
     FetchAnswer answer =
         new FetchAnswer(0, 20, 0, 9, List.of(new FetchAnswer.Placed(3, batch("a", "b", "a"))));
-    fetch.owned().fetched(fetch.request(), answer, now);
+    answer(fetch, answer);
     Task first = next(3);
-    fetch = take(Wanted.Fetch.class);
+    fetch = take(Fetch.class);
     assertThat(fetch.request().offset()).isEqualTo(9);
     core.finished(first, now);
     core.finished(next(5), now);
@@ -315,9 +325,9 @@ class ConsumerCoreTest extends CoreBench {
     assertThat(core.filtered()).isEqualTo(3 + 1 + 3);
     tick(1_000);
     assertThat(commit().offset()).isEqualTo(9);
-    sent.answered(Reply.DONE, now);
+    answer(sent, Reply.DONE);
 
-    fetch.owned().fetched(fetch.request(), new FetchAnswer(0, 20, 0, 20, List.of()), now);
+    answer(fetch, new FetchAnswer(0, 20, 0, 20, List.of()));
     assertThat(core.filtered()).isEqualTo(18);
     tick(1_000);
     assertThat(commit().offset()).as("without any message").isEqualTo(20);
@@ -334,9 +344,9 @@ class ConsumerCoreTest extends CoreBench {
   void whatIsMalformedInABatchGoesToTheDeadLettersAndTheGroupGoesOn() {
     begin(false, false);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    answer(take(ReadLease.class), lease(S0, 5, 0, -1, null));
+    answer(take(CallAssign.class), null);
+    Fetch fetch = take(Fetch.class);
     FetchAnswer answer =
         new FetchAnswer(
             0,
@@ -344,16 +354,16 @@ class ConsumerCoreTest extends CoreBench {
             0,
             List.of(
                 new FetchAnswer.Placed(0, malformed(7)), new FetchAnswer.Placed(7, batch("d"))));
-    fetch.owned().fetched(fetch.request(), answer, now);
+    answer(fetch, answer);
     for (long offset : new long[] {0, 1, 2}) {
       core.finished(next(offset), now);
     }
     List<Outcome.Failed> dead = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       assertThat(core.next(now)).as("the shard keeps its order").isNull();
-      Wanted.RecordOutcomes told = take(Wanted.RecordOutcomes.class);
+      RecordOutcomes told = take(RecordOutcomes.class);
       told.command().outcomes().forEach(outcome -> dead.add((Outcome.Failed) outcome));
-      told.owned().recorded(told.command(), List.of(), now);
+      answer(told, new Reply.OfOffsets(List.of()));
     }
     core.finished(next(7), now);
     assertThat(dead).extracting(Outcome.Failed::offset).containsExactly(3L, 4L, 5L, 6L);
@@ -371,16 +381,16 @@ class ConsumerCoreTest extends CoreBench {
     options.setOrder(ConsumerOptions.Order.NONE);
     begin(false, false);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
+    answer(take(ReadLease.class), lease(S0, 5, 0, -1, null));
+    answer(take(CallAssign.class), null);
     Batch batch = compressed(50);
     batch.bytes().putInt(Batch.HEADER_BYTES, 1_000);
     batch.stamped(1, 0, 0);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
-    fetch.owned().fetched(fetch.request(), answer(30, batch), now);
+    Fetch fetch = take(Fetch.class);
+    answer(fetch, answer(30, batch));
     assertThat(core.next(now)).isNull();
     List<Outcome.Failed> dead = new ArrayList<>();
-    for (Wanted.RecordOutcomes told : takeAll(Wanted.RecordOutcomes.class)) {
+    for (RecordOutcomes told : takeAll(RecordOutcomes.class)) {
       told.command().outcomes().forEach(outcome -> dead.add((Outcome.Failed) outcome));
     }
     assertThat(dead).isNotEmpty();
@@ -395,8 +405,8 @@ class ConsumerCoreTest extends CoreBench {
     options.setPendingBytesMax(4_000);
     begin(false, false);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
+    answer(take(ReadLease.class), lease(S0, 5, 0, -1, null));
+    answer(take(CallAssign.class), null);
     Batch batch = compressed(50);
     assertThat(batch.length()).isLessThan(400);
     FetchAnswer two =
@@ -405,13 +415,13 @@ class ConsumerCoreTest extends CoreBench {
             100,
             0,
             List.of(new FetchAnswer.Placed(0, batch), new FetchAnswer.Placed(50, batch)));
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
-    fetch.owned().fetched(fetch.request(), two, now);
+    Fetch fetch = take(Fetch.class);
+    answer(fetch, two);
     for (int offset = 0; offset < 50; offset++) {
       core.finished(next(offset), now);
     }
     assertThat(core.next(now)).as("there was no room for the second batch").isNull();
-    assertThat(take(Wanted.Fetch.class).request().offset()).isEqualTo(50);
+    assertThat(take(Fetch.class).request().offset()).isEqualTo(50);
   }
 
   private static Batch compressed(int count) {
@@ -427,15 +437,15 @@ class ConsumerCoreTest extends CoreBench {
     options.setOnFailure(ConsumerOptions.OnFailure.STOP);
     begin(false, false);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
-    fetch.owned().fetched(fetch.request(), answer(0, malformed(4)), now);
+    answer(take(ReadLease.class), lease(S0, 5, 0, -1, null));
+    answer(take(CallAssign.class), null);
+    Fetch fetch = take(Fetch.class);
+    answer(fetch, answer(0, malformed(4)));
     for (long offset : new long[] {0, 1, 2}) {
       core.finished(next(offset), now);
     }
     assertThat(core.next(now)).isNull();
-    Wanted.Stop stop = take(Wanted.Stop.class);
+    Stop stop = take(Stop.class);
     assertThat(stop.text())
         .isEqualTo(
             "t/0@5: attempt 1 at offset 3 failed, the consumer ends; to skip it, reset group g on"
@@ -449,15 +459,15 @@ class ConsumerCoreTest extends CoreBench {
   void anOperatorLearnsHowToSkipABatchThatIsFetchedAgainAndAgainAndOtherShardsGoOn() {
     begin(false, false);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
+    answer(take(ReadLease.class), lease(S0, 5, 0, -1, null));
+    answer(take(CallAssign.class), null);
     Batch corrupt = batch("a", "b", "c");
     corrupt.bytes().put(corrupt.length() - 1, (byte) 1);
     List<String> reports = new ArrayList<>();
     int fetches = 0;
     for (long end = now + 130_000; now < end; tick(500)) {
-      for (Wanted.Fetch fetch : takeAll(Wanted.Fetch.class)) {
-        fetch.owned().fetched(fetch.request(), answer(10, corrupt), now);
+      for (Fetch fetch : takeAll(Fetch.class)) {
+        answer(fetch, answer(10, corrupt));
         fetches++;
       }
       reports.addAll(reports());
@@ -476,7 +486,7 @@ class ConsumerCoreTest extends CoreBench {
 
   private void takeOver(Shard shard, long committed, Skipped skipped) {
     assign(new Assignment.Owned("t", shard, 5, false, 0, committed, null, null, skipped));
-    take(Wanted.CallAssign.class);
+    take(CallAssign.class);
   }
 
   /** Who goes on behind the gap cannot see it, and the log of its owner is where people look. */
@@ -495,7 +505,7 @@ class ConsumerCoreTest extends CoreBench {
   }
 
   private List<String> reports() {
-    return takeAll(Wanted.Report.class).stream().map(Wanted.Report::text).toList();
+    return takeAll(Report.class).stream().map(Report::text).toList();
   }
 
   @Test
@@ -503,12 +513,12 @@ class ConsumerCoreTest extends CoreBench {
     options.setOrder(ConsumerOptions.Order.NONE);
     begin(false, false);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 9, -1, null), now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
-    fetch.owned().fetched(fetch.request(), new FetchAnswer(0, 9, 2, List.of()), now);
+    answer(take(ReadLease.class), lease(S0, 5, 9, -1, null));
+    answer(take(CallAssign.class), null);
+    Fetch fetch = take(Fetch.class);
+    answer(fetch, new FetchAnswer(0, 9, 2, List.of()));
     tick(0);
-    Wanted.FetchRetries asked = take(Wanted.FetchRetries.class);
+    FetchRetries asked = take(FetchRetries.class);
     byte[] sound = MessageCodec.encode(new Message(null, Map.of(), 0, new byte[1]));
     RetryAnswer answer =
         new RetryAnswer(
@@ -518,9 +528,9 @@ class ConsumerCoreTest extends CoreBench {
                 new RetryAnswer.Retry(4, 1, Outcome.NO_KEY, sound)),
             RetryAnswer.Known.NOTHING,
             List.of());
-    asked.owned().retriesFetched(asked.request(), answer, now);
+    answer(asked, answer);
     next(4);
-    assertThat(take(Wanted.RecordOutcomes.class).command().outcomes())
+    assertThat(take(RecordOutcomes.class).command().outcomes())
         .singleElement()
         .isInstanceOfSatisfying(
             Outcome.Failed.class,
@@ -531,16 +541,16 @@ class ConsumerCoreTest extends CoreBench {
   }
 
   /** A consumer that has asked for the retries of a shard. */
-  private Wanted.FetchRetries asksForRetries() {
+  private FetchRetries asksForRetries() {
     options.setOrder(ConsumerOptions.Order.NONE);
     begin(false, false);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 90, -1, null), now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
-    fetch.owned().fetched(fetch.request(), new FetchAnswer(0, 90, 2, List.of()), now);
+    answer(take(ReadLease.class), lease(S0, 5, 90, -1, null));
+    answer(take(CallAssign.class), null);
+    Fetch fetch = take(Fetch.class);
+    answer(fetch, new FetchAnswer(0, 90, 2, List.of()));
     tick(0);
-    return take(Wanted.FetchRetries.class);
+    return take(FetchRetries.class);
   }
 
   private static RetryAnswer retries(Batch batch, long... offsets) {
@@ -554,64 +564,58 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void retriesComeOutOfACompressedBatch() {
-    Wanted.FetchRetries asked = asksForRetries();
-    asked.owned().retriesFetched(asked.request(), retries(compressed(50), 33, 79), now);
+    FetchRetries asked = asksForRetries();
+    answer(asked, retries(compressed(50), 33, 79));
     Task first = next(33);
     Task second = next(79);
     assertThat(List.of(first.attempt(), second.attempt())).containsExactly(2, 2);
     assertThat(second.message().payload()).hasSize(60);
     core.failed(second, new IllegalStateException("no"), now);
-    assertThat(take(Wanted.RecordOutcomes.class).command().outcomes())
+    assertThat(take(RecordOutcomes.class).command().outcomes())
         .as("the log has the message")
         .allMatch(each -> each.copy() == null);
   }
 
   @Test
   void retriesOfADamagedBatchAreAskedForAgain() {
-    Wanted.FetchRetries asked = asksForRetries();
+    FetchRetries asked = asksForRetries();
     Batch damaged = compressed(50);
     damaged.bytes().put(60, (byte) (damaged.bytes().get(60) + 1));
-    asked.owned().retriesFetched(asked.request(), retries(damaged, 33), now);
+    answer(asked, retries(damaged, 33));
     assertThat(core.next(now)).isNull();
     tick(5_000);
-    asked = take(Wanted.FetchRetries.class);
-    asked.owned().retriesFetched(asked.request(), retries(compressed(50), 33), now);
+    asked = take(FetchRetries.class);
+    answer(asked, retries(compressed(50), 33));
     next(33);
   }
 
   @Test
   void deadLettersThatArePutBackAndFailAgainAreNoOutage() {
-    Wanted.FetchRetries asked = asksForRetries();
+    FetchRetries asked = asksForRetries();
     byte[] sound = MessageCodec.encode(new Message(null, Map.of(), 0, new byte[1]));
     List<RetryAnswer.Retry> putBack =
         LongStream.range(0, 2 * Breaker.LOOKED_AT)
             .mapToObj(offset -> new RetryAnswer.Retry(offset, 0, Outcome.NO_KEY, sound))
             .toList();
-    asked
-        .owned()
-        .retriesFetched(
-            asked.request(),
-            new RetryAnswer(-1, putBack, RetryAnswer.Known.NOTHING, List.of()),
-            now);
+    answer(asked, new RetryAnswer(-1, putBack, RetryAnswer.Known.NOTHING, List.of()));
     for (Task task = core.next(now); task != null; task = core.next(now)) {
       core.failed(task, new IllegalStateException("no"), now);
     }
     assertThat(core.breakerOpen()).isFalse();
     List<Outcome> outcomes = new ArrayList<>();
-    takeAll(Wanted.RecordOutcomes.class)
-        .forEach(record -> outcomes.addAll(record.command().outcomes()));
+    takeAll(RecordOutcomes.class).forEach(record -> outcomes.addAll(record.command().outcomes()));
     assertThat(outcomes).as("each counts as an attempt").isNotEmpty();
   }
 
   @Test
   void aRetryThatCannotBeUnpackedBecomesADeadLetter() {
-    Wanted.FetchRetries asked = asksForRetries();
+    FetchRetries asked = asksForRetries();
     Batch batch = compressed(50);
     batch.bytes().putInt(Batch.HEADER_BYTES, 1_000);
     batch.stamped(1, 0, 0);
-    asked.owned().retriesFetched(asked.request(), retries(batch, 33), now);
+    answer(asked, retries(batch, 33));
     assertThat(core.next(now)).isNull();
-    assertThat(take(Wanted.RecordOutcomes.class).command().outcomes())
+    assertThat(take(RecordOutcomes.class).command().outcomes())
         .singleElement()
         .isInstanceOfSatisfying(
             Outcome.Failed.class, failed -> assertThat(failed.way()).isEqualTo(Outcome.Way.DEAD));
@@ -622,29 +626,30 @@ class ConsumerCoreTest extends CoreBench {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 5, false));
     byte[] former = {1, 2};
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 50, 40, former), now);
-    Wanted.CallAssign call = take(Wanted.CallAssign.class);
+    answer(take(ReadLease.class), lease(S0, 5, 50, 40, former));
+    CallAssign call = take(CallAssign.class);
     assertThat(call.state()).isEqualTo(former);
     assertThat(call.shard()).isEqualTo(new ShardContext("t", 0, 5, "m", 40, 0));
-    call.owned().takeover.assignDone(null, now);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    answer(call, null);
+    Fetch fetch = take(Fetch.class);
     assertThat(fetch.request().offset()).isEqualTo(40);
-    fetch.owned().fetched(fetch.request(), answer(38, batch("a", "b", "c", "d")), now);
+    answer(fetch, answer(38, batch("a", "b", "c", "d")));
     core.finished(next(40), now);
     Task running = next(41);
     assign(owned(S0, 5, true));
     assertThat(core.next(now)).isNull();
-    assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
+    assertThat(takeAll(CallRelease.class)).isEmpty();
     core.finished(running, now);
-    Wanted.CallRelease release = take(Wanted.CallRelease.class);
+    CallRelease release = take(CallRelease.class);
     assertThat(release.shard().offset()).isEqualTo(42);
-    release.owned().release.stateGiven(new byte[] {9}, null, now);
-    var command = take(Wanted.Release.class).command();
+    answer(release, new byte[] {9});
+    Release released = take(Release.class);
+    DataCommand.Release command = released.command();
     assertThat(command.offset()).isEqualTo(42);
     assertThat(command.stateOffset()).isEqualTo(42);
     assertThat(command.state()).containsExactly(9);
-    release.owned().release.released(now);
-    take(Wanted.HeartbeatNow.class);
+    answer(released, Reply.DONE);
+    take(HeartbeatNow.class);
     assertThat(core.owned()).isZero();
     // An assignment that was made before the dispatcher heard of the release.
     assign(owned(S0, 5, true));
@@ -657,19 +662,16 @@ class ConsumerCoreTest extends CoreBench {
   void withoutStateTheProgressOfTheFormerOwnerStays() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class)
-        .owned()
-        .takeover
-        .leaseRead(lease(S0, 5, 50, 40, new byte[] {1}), now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
+    answer(take(ReadLease.class), lease(S0, 5, 50, 40, new byte[] {1}));
+    answer(take(CallAssign.class), null);
     assign(owned(S0, 5, true));
-    OwnedShard owned = take(Wanted.CallRelease.class).owned();
+    OwnedShard owned = (OwnedShard) take(CallRelease.class).owned();
     owned.release.stateGiven(null, new IllegalStateException("broken"), now);
-    var command = take(Wanted.Release.class).command();
+    var command = take(Release.class).command();
     assertThat(command.offset()).isEqualTo(50);
     assertThat(command.stateOffset()).isEqualTo(-1);
     assertThat(command.state()).isNull();
-    assertThat(take(Wanted.Report.class).text()).contains("released without state");
+    assertThat(take(Report.class).text()).contains("released without state");
   }
 
   @Test
@@ -678,25 +680,22 @@ class ConsumerCoreTest extends CoreBench {
     assign(owned(S0, 1, false));
     OwnedShard owned = run(S0, "a");
     assign(owned(S0, 1, true));
-    take(Wanted.CallRelease.class);
+    take(CallRelease.class);
     owned.release.stateGiven(new byte[Limits.STATE_BYTES_MAX + 1], null, now);
-    assertThat(take(Wanted.Release.class).command().state()).isEmpty();
-    assertThat(take(Wanted.Report.class).text()).contains("1048577 bytes, at most 1048576");
+    assertThat(take(Release.class).command().state()).isEmpty();
+    assertThat(take(Report.class).text()).contains("1048577 bytes, at most 1048576");
   }
 
   @Test
   void aShardThatDrainsBeforeItRanIsGivenOnUntouched() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 5, true));
-    take(Wanted.ReadLease.class)
-        .owned()
-        .takeover
-        .leaseRead(lease(S0, 5, 50, 40, new byte[] {1}), now);
-    var command = take(Wanted.Release.class).command();
+    answer(take(ReadLease.class), lease(S0, 5, 50, 40, new byte[] {1}));
+    var command = take(Release.class).command();
     assertThat(command.offset()).isEqualTo(50);
     assertThat(command.state()).isNull();
-    assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
-    assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
+    assertThat(takeAll(CallAssign.class)).isEmpty();
+    assertThat(takeAll(CallRelease.class)).isEmpty();
   }
 
   @Test
@@ -706,12 +705,12 @@ class ConsumerCoreTest extends CoreBench {
     run(S0, "a", "b", "c");
     Task running = next(0);
     assign();
-    assertThat(take(Wanted.CallLost.class).shard().epoch()).isEqualTo(1);
+    assertThat(take(CallLost.class).shard().epoch()).isEqualTo(1);
     assertThat(core.next(now)).isNull();
     core.finished(running, now);
     tick(10_000);
-    assertThat(takeAll(Wanted.CommitPositions.class)).isEmpty();
-    assertThat(takeAll(Wanted.Release.class)).isEmpty();
+    assertThat(takeAll(CommitPositions.class)).isEmpty();
+    assertThat(takeAll(Release.class)).isEmpty();
     assertThat(core.environment.flow.messages).isZero();
     assertThat(core.environment.flow.bytes).isZero();
   }
@@ -724,10 +723,10 @@ class ConsumerCoreTest extends CoreBench {
     Task running = next(0);
     assign(owned(S0, 2, false));
     tick(50);
-    assertThat(takeAll(Wanted.ReadLease.class)).isEmpty();
+    assertThat(takeAll(ReadLease.class)).isEmpty();
     core.finished(running, now);
     tick(50);
-    take(Wanted.ReadLease.class);
+    take(ReadLease.class);
   }
 
   @Test
@@ -742,10 +741,10 @@ class ConsumerCoreTest extends CoreBench {
     assign();
     assign(owned(S0, 5, false));
     tick(100);
-    assertThat(takeAll(Wanted.ReadLease.class)).as("of a lease that is about to change").isEmpty();
-    sent.answered(Reply.DONE, now);
+    assertThat(takeAll(ReadLease.class)).as("of a lease that is about to change").isEmpty();
+    answer(sent, Reply.DONE);
     tick(100);
-    assertThat(take(Wanted.ReadLease.class).owned()).isNotSameAs(former);
+    assertThat(take(ReadLease.class).owned()).isNotSameAs(former);
   }
 
   @Test
@@ -755,14 +754,14 @@ class ConsumerCoreTest extends CoreBench {
     OwnedShard former = run(S0, "a", "b");
     core.failed(next(0), new IllegalStateException("broken"), now);
     tick(100);
-    Wanted.RecordOutcomes told = take(Wanted.RecordOutcomes.class);
+    RecordOutcomes told = take(RecordOutcomes.class);
     assign();
     assign(owned(S0, 5, false));
     tick(100);
-    assertThat(takeAll(Wanted.ReadLease.class)).as("of a lease that is about to change").isEmpty();
-    former.recordFailed(told.command(), new RefusedException(Refusal.INDETERMINATE, "lost"), now);
+    assertThat(takeAll(ReadLease.class)).as("of a lease that is about to change").isEmpty();
+    refuse(told, new RefusedException(Refusal.INDETERMINATE, "lost"));
     tick(100);
-    assertThat(take(Wanted.ReadLease.class).owned()).isNotSameAs(former);
+    assertThat(take(ReadLease.class).owned()).isNotSameAs(former);
   }
 
   /** A hold of epoch 5 whose commit is on its way. */
@@ -780,18 +779,18 @@ class ConsumerCoreTest extends CoreBench {
   void aNewHoldOfAnEpochWhoseCommitMayStillBeTakenIsReleasedAtOnce() {
     committing();
     assign();
-    sent.failed(refused(Refusal.INDETERMINATE), now);
+    refuse(sent, refused(Refusal.INDETERMINATE));
     // The former is forgotten by then, its doubt is not.
     tick(100);
     assign(owned(S0, 5, false));
-    Wanted.ReadLease read = take(Wanted.ReadLease.class);
-    read.owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
-    Wanted.Release release = take(Wanted.Release.class);
+    ReadLease read = take(ReadLease.class);
+    answer(read, lease(S0, 5, 0, -1, null));
+    Release release = take(Release.class);
     assertThat(release.command().epoch()).isEqualTo(5);
     assertThat(release.command().offset()).isZero();
-    assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
-    release.owned().release.released(now);
-    takeAll(Wanted.Fetch.class);
+    assertThat(takeAll(CallAssign.class)).isEmpty();
+    answer(release, Reply.DONE);
+    takeAll(Fetch.class);
     assign(owned(S0, 6, false));
     assertThat(run(S0, "a", "b").ownership().epoch()).isEqualTo(6);
   }
@@ -804,14 +803,14 @@ class ConsumerCoreTest extends CoreBench {
     run(S0, "a", "b");
     core.finished(next(0), now);
     assign();
-    takeAll(Wanted.Fetch.class);
+    takeAll(Fetch.class);
     tick(100);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
-    Wanted.Release release = take(Wanted.Release.class);
+    answer(take(ReadLease.class), lease(S0, 5, 0, -1, null));
+    Release release = take(Release.class);
     assertThat(release.command().offset()).isZero();
     assertThat(core.next(now)).isNull();
-    release.owned().release.released(now);
+    answer(release, Reply.DONE);
     assign(owned(S0, 6, false));
     assertThat(run(S0, "a", "b").ownership().epoch()).isEqualTo(6);
   }
@@ -819,12 +818,12 @@ class ConsumerCoreTest extends CoreBench {
   @Test
   void aLaterCommitThatWasTakenLeavesNoDoubt() {
     committing();
-    sent.failed(refused(Refusal.INDETERMINATE), now);
+    refuse(sent, refused(Refusal.INDETERMINATE));
     tick(6_000);
     commit();
-    sent.answered(Reply.DONE, now);
+    answer(sent, Reply.DONE);
     assign();
-    takeAll(Wanted.Fetch.class);
+    takeAll(Fetch.class);
     assign(owned(S0, 5, false));
     run(S0, "b");
   }
@@ -836,15 +835,15 @@ class ConsumerCoreTest extends CoreBench {
     run(S0, "a");
     assign(owned(S0, 5, true));
     tick(100);
-    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
-    OwnedShard former = take(Wanted.Release.class).owned();
+    answer(take(CallRelease.class), null);
+    OwnedShard former = (OwnedShard) take(Release.class).owned();
     assign();
     assign(owned(S0, 5, false));
-    assertThat(takeAll(Wanted.ReadLease.class)).as("while its answer is awaited").isEmpty();
+    assertThat(takeAll(ReadLease.class)).as("while its answer is awaited").isEmpty();
     former.release.releaseFailed(refused(Refusal.INDETERMINATE), now);
     tick(100);
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
-    assertThat(take(Wanted.Release.class).owned()).isNotSameAs(former);
+    answer(take(ReadLease.class), lease(S0, 5, 0, -1, null));
+    assertThat(take(Release.class).owned()).isNotSameAs(former);
   }
 
   @Test
@@ -855,14 +854,14 @@ class ConsumerCoreTest extends CoreBench {
     core.finished(next(0), now);
     tick(50);
     assertThat(commit().offset()).isEqualTo(1);
-    sent.failed(refused(Refusal.FENCED), now);
-    take(Wanted.CallLost.class);
+    refuse(sent, refused(Refusal.FENCED));
+    take(CallLost.class);
     assertThat(core.owned()).isZero();
     assign(1, revision, owned(S0, 1, false));
-    Wanted.ReadLease read = take(Wanted.ReadLease.class);
-    read.owned().takeover.leaseRead(lease(S0, 2, 1, -1, null), now);
+    ReadLease read = take(ReadLease.class);
+    answer(read, lease(S0, 2, 1, -1, null));
     assertThat(core.owned()).isZero();
-    assertThat(takeAll(Wanted.CallLost.class)).isEmpty();
+    assertThat(takeAll(CallLost.class)).isEmpty();
   }
 
   @Test
@@ -873,13 +872,13 @@ class ConsumerCoreTest extends CoreBench {
     core.finished(next(0), now);
     tick(5_000);
     commit();
-    sent.failed(refused(Refusal.INDETERMINATE), now);
+    refuse(sent, refused(Refusal.INDETERMINATE));
     core.finished(next(1), now);
     tick(5_000);
     assertThat(commit().offset()).isEqualTo(2);
-    sent.answered(Reply.DONE, now);
+    answer(sent, Reply.DONE);
     tick(5_000);
-    assertThat(takeAll(Wanted.CommitPositions.class)).isEmpty();
+    assertThat(takeAll(CommitPositions.class)).isEmpty();
   }
 
   @Test
@@ -890,7 +889,7 @@ class ConsumerCoreTest extends CoreBench {
     run(S0, keys);
     now += 1_000;
     for (int i = 0; i < 500; i++) {
-      assertThat(takeAll(Wanted.CommitPositions.class)).isEmpty();
+      assertThat(takeAll(CommitPositions.class)).isEmpty();
       core.finished(next(i), now);
     }
     assertThat(commit().offset()).isEqualTo(500);
@@ -957,7 +956,7 @@ class ConsumerCoreTest extends CoreBench {
     core.finished(next(2), now);
     fail(next(3));
     core.close(now, Long.MAX_VALUE);
-    take(Wanted.CallDraining.class);
+    take(CallDraining.class);
     Task again = next(1);
     assertThat(core.next(now)).as("nothing above it is finished").isNull();
     fail(again);
@@ -965,8 +964,8 @@ class ConsumerCoreTest extends CoreBench {
     assertThat(core.next(now)).isNull();
     tick(1);
     core.finished(next(1), now);
-    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
-    assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(3);
+    answer(take(CallRelease.class), null);
+    assertThat(take(Release.class).command().offset()).isEqualTo(3);
     assertThat(core.drained()).isFalse();
     owned.release.released(now);
     assertThat(core.drained()).isTrue();
@@ -987,8 +986,8 @@ class ConsumerCoreTest extends CoreBench {
     fail(five);
     core.finished(zero, now);
     core.finished(next(1), now);
-    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
-    assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(3);
+    answer(take(CallRelease.class), null);
+    assertThat(take(Release.class).command().offset()).isEqualTo(3);
     assertThat(core.next(now)).isNull();
     assertThat(core.environment.flow.messages).isZero();
   }
@@ -1004,13 +1003,13 @@ class ConsumerCoreTest extends CoreBench {
     fail(next(0));
     assertThat(core.next(now)).isNull();
     tick(1);
-    Wanted.RecordOutcomes parked = take(Wanted.RecordOutcomes.class);
+    RecordOutcomes parked = take(RecordOutcomes.class);
     List<Long> offsets = parked.command().outcomes().stream().map(Outcome::offset).toList();
     assertThat(offsets).as("others are still to be told").startsWith(1L).hasSizeLessThan(599);
-    parked.owned().recorded(parked.command(), offsets, now);
+    answer(parked, new Reply.OfOffsets(offsets));
     tick(1);
     assertThat(core.next(now)).isNull();
-    assertThat(takeAll(Wanted.RecordOutcomes.class)).isEmpty();
+    assertThat(takeAll(RecordOutcomes.class)).isEmpty();
   }
 
   @Test
@@ -1024,16 +1023,16 @@ class ConsumerCoreTest extends CoreBench {
     assign(owned(S0, 1, true));
     for (int second = 0; second < 8; second++) {
       fail(next(0));
-      assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
+      assertThat(takeAll(CallRelease.class)).isEmpty();
       tick(1_000);
     }
     // What is left of the time is onRelease's and the log's. Its state has offset 1 in it.
-    take(Wanted.CallRelease.class).owned().release.stateGiven(new byte[] {1}, null, now);
-    var command = take(Wanted.Release.class).command();
+    answer(take(CallRelease.class), new byte[] {1});
+    var command = take(Release.class).command();
     assertThat(command.offset()).isZero();
     assertThat(command.stateOffset()).isZero();
     assertThat(command.state()).isEmpty();
-    assertThat(takeAll(Wanted.Report.class)).last().asString().contains("without state");
+    assertThat(takeAll(Report.class)).last().asString().contains("without state");
     assertThat(core.environment.flow.messages).isZero();
   }
 
@@ -1052,13 +1051,13 @@ class ConsumerCoreTest extends CoreBench {
     Task again = next(0);
     assertThat(again.attempt).isEqualTo(2);
     core.failed(again, new IllegalStateException("broken"), now);
-    Wanted.RecordOutcomes last = take(Wanted.RecordOutcomes.class);
+    RecordOutcomes last = take(RecordOutcomes.class);
     assertThat(((Outcome.Failed) last.command().outcomes().get(0)).way())
         .isEqualTo(Outcome.Way.DEAD);
-    owned.recorded(last.command(), List.of(), now);
+    answer(last, new Reply.OfOffsets(List.of()));
     tick(1);
-    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
-    assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(2);
+    answer(take(CallRelease.class), null);
+    assertThat(take(Release.class).command().offset()).isEqualTo(2);
   }
 
   /** As in mode level, where messages end in any order, and what is in hand is given back. */
@@ -1072,11 +1071,11 @@ class ConsumerCoreTest extends CoreBench {
     core.finished(next(1), now);
     assign(owned(S0, 1, true));
     core.failed(zero, new GivenBackException("not wanted"), now);
-    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
-    assertThat(take(Wanted.Release.class).command().offset()).isZero();
-    assertThat(take(Wanted.Report.class))
+    answer(take(CallRelease.class), null);
+    assertThat(take(Release.class).command().offset()).isZero();
+    assertThat(take(Report.class))
         .isEqualTo(
-            new Wanted.Report(
+            new Report(
                 Level.INFO,
                 owned
                     + ": released at offset 0, where messages were given back;"
@@ -1091,15 +1090,15 @@ class ConsumerCoreTest extends CoreBench {
     assign(owned(S0, 1, false));
     run(S0, new String[1_000]);
     next(0);
-    takeAll(Wanted.Fetch.class);
+    takeAll(Fetch.class);
     assign(owned(S0, 1, false), owned(S1, 1, false));
     OwnedShard other = run(S1, new String[1_000]);
     assertThat(core.next(now)).as("all workers are busy").isNull();
-    assertThat(takeAll(Wanted.Fetch.class)).isNotEmpty();
+    assertThat(takeAll(Fetch.class)).isNotEmpty();
     assign(owned(S0, 1, false), owned(S1, 1, true));
-    assertThat(take(Wanted.CallRelease.class).owned()).isSameAs(other);
+    assertThat(take(CallRelease.class).owned()).isSameAs(other);
     other.release.stateGiven(new byte[Limits.STATE_BYTES_MAX], null, now);
-    assertThat(take(Wanted.Release.class).command().offset()).isZero();
+    assertThat(take(Release.class).command().offset()).isZero();
     other.release.released(now);
     assertThat(core.owned()).isEqualTo(1);
   }
@@ -1111,12 +1110,12 @@ class ConsumerCoreTest extends CoreBench {
     run(S0, "a", "b");
     Task zero = next(0);
     assign(owned(S0, 1, true));
-    assertThat(take(Wanted.CallDraining.class).shard().epoch()).isEqualTo(1);
-    assertThat(takeAll(Wanted.CallKept.class)).isEmpty();
+    assertThat(take(CallDraining.class).shard().epoch()).isEqualTo(1);
+    assertThat(takeAll(CallKept.class)).isEmpty();
     assign(owned(S0, 1, false));
-    assertThat(take(Wanted.CallKept.class).shard().epoch()).isEqualTo(1);
+    assertThat(take(CallKept.class).shard().epoch()).isEqualTo(1);
     core.finished(zero, now);
-    assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
+    assertThat(takeAll(CallRelease.class)).isEmpty();
   }
 
   private void pause(Assignment.Paused... paused) {
@@ -1133,13 +1132,13 @@ class ConsumerCoreTest extends CoreBench {
     assign(owned(S0, 1, false));
     run(S0, "a", "b");
     fail(next(0));
-    takeAll(Wanted.Fetch.class);
+    takeAll(Fetch.class);
     pause(ALL);
     pause();
     tick(ConsumerCore.TICK_MILLIS);
-    Wanted.Fetch again = take(Wanted.Fetch.class);
+    Fetch again = take(Fetch.class);
     assertThat(again.request().offset()).isZero();
-    again.owned().fetched(again.request(), answer(0, batch("a", "b")), now);
+    answer(again, answer(0, batch("a", "b")));
     assertThat(core.next(now)).as("it waits for its next attempt").isNull();
     tick(1_300);
     assertThat(next(0).attempt()).isEqualTo(2);
@@ -1154,7 +1153,7 @@ class ConsumerCoreTest extends CoreBench {
     run(S0, new String[3_000]);
     Task zero = next(0);
     Task one = next(1);
-    takeAll(Wanted.Fetch.class);
+    takeAll(Fetch.class);
     pause(ALL);
     core.finished(zero, now);
     fail(one);
@@ -1162,20 +1161,20 @@ class ConsumerCoreTest extends CoreBench {
     assertThat(core.environment.flow.messages).as("nothing is kept").isZero();
     tick(5_000);
     assertThat(commit().offset()).as("progress is committed").isEqualTo(2);
-    sent.answered(Reply.DONE, now);
+    answer(sent, Reply.DONE);
     tick(60_000);
     assertThat(core.next(now)).isNull();
-    assertThat(takeAll(Wanted.Fetch.class)).isEmpty();
-    assertThat(takeAll(Wanted.FetchRetries.class)).as("a retry is due").isEmpty();
-    assertThat(takeAll(Wanted.RecordOutcomes.class)).as("nothing counts as an attempt").isEmpty();
+    assertThat(takeAll(Fetch.class)).isEmpty();
+    assertThat(takeAll(FetchRetries.class)).as("a retry is due").isEmpty();
+    assertThat(takeAll(RecordOutcomes.class)).as("nothing counts as an attempt").isEmpty();
     assertThat(core.progress(now).get(0).stalledMillis()).as("nobody is stuck").isNull();
 
     pause();
     tick(ConsumerCore.TICK_MILLIS);
-    assertThat(takeAll(Wanted.FetchRetries.class)).hasSize(1);
-    Wanted.Fetch again = take(Wanted.Fetch.class);
+    assertThat(takeAll(FetchRetries.class)).hasSize(1);
+    Fetch again = take(Fetch.class);
     assertThat(again.request().offset()).isEqualTo(2);
-    again.owned().fetched(again.request(), answer(2, batch(new String[5])), now);
+    answer(again, answer(2, batch(new String[5])));
     next(2);
   }
 
@@ -1184,7 +1183,7 @@ class ConsumerCoreTest extends CoreBench {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
     run(S0, new String[10]);
-    takeAll(Wanted.Fetch.class);
+    takeAll(Fetch.class);
     assign(owned(S0, 1, false), owned(S1, 1, false));
     run(S1, new String[10]);
     pause(new Assignment.Paused(S0.topicId(), S0.shard()));
@@ -1205,7 +1204,7 @@ class ConsumerCoreTest extends CoreBench {
     run(S0, "a", "b", "c", "d");
     Task zero = next(0);
     List<Task> others = List.of(next(1), next(2), next(3));
-    takeAll(Wanted.Fetch.class);
+    takeAll(Fetch.class);
     pause(new Assignment.Paused(S0.topicId(), S0.shard()));
     others.forEach(task -> core.failed(task, new GivenBackException("it is paused"), now));
     tick(ConsumerCore.TICK_MILLIS);
@@ -1215,9 +1214,9 @@ class ConsumerCoreTest extends CoreBench {
     assertThat(core.next(now)).isNull();
     pause();
     tick(ConsumerCore.TICK_MILLIS);
-    Wanted.Fetch again = take(Wanted.Fetch.class);
+    Fetch again = take(Fetch.class);
     assertThat(again.request().offset()).isEqualTo(1);
-    again.owned().fetched(again.request(), answer(1, batch("b", "c", "d")), now);
+    answer(again, answer(1, batch("b", "c", "d")));
     assertThat(next(1).attempt()).isEqualTo(1);
     next(2);
     next(3);
@@ -1231,12 +1230,12 @@ class ConsumerCoreTest extends CoreBench {
     run(S0, "a");
     next(0);
     assign(owned(S0, 1, true));
-    take(Wanted.CallDraining.class);
+    take(CallDraining.class);
     pause(ALL);
-    assertThat(takeAll(Wanted.CallPaused.class)).isEmpty();
+    assertThat(takeAll(CallPaused.class)).isEmpty();
     assign(owned(S0, 1, false));
-    take(Wanted.CallKept.class);
-    assertThat(take(Wanted.CallPaused.class).on()).isTrue();
+    take(CallKept.class);
+    assertThat(take(CallPaused.class).on()).isTrue();
   }
 
   @Test
@@ -1251,11 +1250,11 @@ class ConsumerCoreTest extends CoreBench {
     pause(ALL);
     core.failed(zero, new GivenBackException("not now"), now);
     assign(owned(S0, 1, true));
-    assertThat(takeAll(Wanted.CallRelease.class)).as("one runs").isEmpty();
+    assertThat(takeAll(CallRelease.class)).as("one runs").isEmpty();
     core.finished(two, now);
-    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
-    assertThat(take(Wanted.Release.class).command().offset()).isZero();
-    assertThat(takeAll(Wanted.RecordOutcomes.class)).isEmpty();
+    answer(take(CallRelease.class), null);
+    assertThat(take(Release.class).command().offset()).isZero();
+    assertThat(takeAll(RecordOutcomes.class)).isEmpty();
   }
 
   /** Answers and pushes come on different ways: the older one may come last. */
@@ -1286,12 +1285,12 @@ class ConsumerCoreTest extends CoreBench {
     begin(false, false);
     pause(ALL);
     assign(owned(S0, 1, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 3, -1, null), now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
+    answer(take(ReadLease.class), lease(S0, 1, 3, -1, null));
+    answer(take(CallAssign.class), null);
     tick(5_000);
-    assertThat(takeAll(Wanted.Fetch.class)).isEmpty();
+    assertThat(takeAll(Fetch.class)).isEmpty();
     pause();
-    assertThat(take(Wanted.Fetch.class).request().offset()).isEqualTo(3);
+    assertThat(take(Fetch.class).request().offset()).isEqualTo(3);
   }
 
   /** A full disk, or a closed output, is no failure of the message that met it. */
@@ -1305,22 +1304,22 @@ class ConsumerCoreTest extends CoreBench {
     Task zero = next(0);
     Task one = next(1);
     Task two = next(2);
-    takeAll(Wanted.Report.class);
+    takeAll(Report.class);
     core.failed(zero, new CompletionException(new MemberFaultException("the disk is full")), now);
     assertThat(core.next(now)).as("nothing begins any more").isNull();
     core.finished(one, now);
     core.failed(two, new MemberFaultException("the disk is full"), now);
     tick(5_000);
     assertThat(core.next(now)).isNull();
-    assertThat(takeAll(Wanted.RecordOutcomes.class)).isEmpty();
-    assertThat(take(Wanted.Stop.class).text())
+    assertThat(takeAll(RecordOutcomes.class)).isEmpty();
+    assertThat(take(Stop.class).text())
         .isEqualTo("the consumer ends, and leaves all messages to others");
     core.close(now, 10_000);
-    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
-    Wanted.Release release = take(Wanted.Release.class);
+    answer(take(CallRelease.class), null);
+    Release release = take(Release.class);
     assertThat(release.command().offset()).isZero();
-    assertThat(takeAll(Wanted.RecordOutcomes.class)).isEmpty();
-    release.owned().release.released(now);
+    assertThat(takeAll(RecordOutcomes.class)).isEmpty();
+    answer(release, Reply.DONE);
     assertThat(core.drained()).isTrue();
     assertThat(core.environment.flow.messages).isZero();
   }
@@ -1329,16 +1328,13 @@ class ConsumerCoreTest extends CoreBench {
   void aMemberWhoseOnAssignCannotRunEnds() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 3, -1, null), now);
-    take(Wanted.CallAssign.class)
-        .owned()
-        .takeover
-        .assignDone(new MemberFaultException("there is no shell"), now);
-    take(Wanted.Stop.class);
+    answer(take(ReadLease.class), lease(S0, 1, 3, -1, null));
+    refuse(take(CallAssign.class), new MemberFaultException("there is no shell"));
+    take(Stop.class);
     tick(60_000);
-    assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
+    assertThat(takeAll(CallAssign.class)).isEmpty();
     core.close(now, 10_000);
-    assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(3);
+    assertThat(take(Release.class).command().offset()).isEqualTo(3);
   }
 
   /** A producer whose spool is full, or a cluster that is away, is no failure of the message. */
@@ -1357,7 +1353,7 @@ class ConsumerCoreTest extends CoreBench {
     }
     core.finished(next(0), now);
     core.failed(next(1), refused(Refusal.TOO_LARGE), now);
-    assertThat(take(Wanted.RecordOutcomes.class).command().outcomes())
+    assertThat(take(RecordOutcomes.class).command().outcomes())
         .as("another refusal is the message's own")
         .hasSize(1);
   }
@@ -1371,13 +1367,13 @@ class ConsumerCoreTest extends CoreBench {
     String[] keys = new String[5_000];
     Arrays.fill(keys, "a");
     List<OwnedShard> shards = new ArrayList<>();
-    for (Wanted.ReadLease read : takeAll(Wanted.ReadLease.class)) {
-      read.owned().takeover.leaseRead(lease(read.owned().shard(), 1, 0, -1, null), now);
-      shards.add(read.owned());
+    for (ReadLease read : takeAll(ReadLease.class)) {
+      answer(read, lease(read.owned().shard(), 1, 0, -1, null));
+      shards.add((OwnedShard) read.owned());
     }
-    takeAll(Wanted.CallAssign.class).forEach(call -> call.owned().takeover.assignDone(null, now));
-    for (Wanted.Fetch fetch : takeAll(Wanted.Fetch.class)) {
-      fetch.owned().fetched(fetch.request(), answer(0, batch(keys)), now);
+    takeAll(CallAssign.class).forEach(call -> answer(call, null));
+    for (Fetch fetch : takeAll(Fetch.class)) {
+      answer(fetch, answer(0, batch(keys)));
     }
     List<Task> running = new ArrayList<>(List.of(core.next(now), core.next(now)));
     int handled = 0;
@@ -1408,43 +1404,40 @@ class ConsumerCoreTest extends CoreBench {
     assign(owned(S0, 1, true));
     core.failed(zero, new GivenBackException("not wanted"), now);
     assertThat(core.next(now)).isNull();
-    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
-    assertThat(take(Wanted.Release.class).command().offset()).isZero();
+    answer(take(CallRelease.class), null);
+    assertThat(take(Release.class).command().offset()).isZero();
   }
 
   @Test
   void theFirstOwnerThatKeepsStateTellsWhereTheEmptyStateStands() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 7, -1, null), now);
-    Wanted.CallAssign call = take(Wanted.CallAssign.class);
+    answer(take(ReadLease.class), lease(S0, 1, 7, -1, null));
+    CallAssign call = take(CallAssign.class);
     assertThat(call.state()).isNull();
-    call.owned().takeover.assignDone(null, now);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
-    fetch.owned().fetched(fetch.request(), answer(7, batch("a", "b")), now);
+    answer(call, null);
+    Fetch fetch = take(Fetch.class);
+    answer(fetch, answer(7, batch("a", "b")));
     core.finished(next(7), now);
     tick(5_000);
     var commit = commit();
     assertThat(commit.offset()).isEqualTo(8);
     assertThat(commit.stateOffset()).isEqualTo(7);
-    sent.answered(Reply.DONE, now);
-    takeAll(Wanted.Fetch.class);
+    answer(sent, Reply.DONE);
+    takeAll(Fetch.class);
     // It dies; the next owner counts from there.
     assign(owned(S0, 2, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 2, 8, 7, new byte[0]), now);
-    call = take(Wanted.CallAssign.class);
+    answer(take(ReadLease.class), lease(S0, 2, 8, 7, new byte[0]));
+    call = take(CallAssign.class);
     assertThat(call.state()).isNull();
     assertThat(call.shard().offset()).isEqualTo(7);
-    call.owned().takeover.assignDone(null, now);
-    fetch = take(Wanted.Fetch.class);
-    fetch.owned().fetched(fetch.request(), answer(7, batch("a", "b")), now);
+    answer(call, null);
+    fetch = take(Fetch.class);
+    answer(fetch, answer(7, batch("a", "b")));
     core.finished(next(7), now);
     assign(owned(S0, 2, true));
-    take(Wanted.CallRelease.class)
-        .owned()
-        .release
-        .stateGiven(null, new IllegalStateException(), now);
-    var release = take(Wanted.Release.class).command();
+    refuse(take(CallRelease.class), new IllegalStateException());
+    var release = take(Release.class).command();
     assertThat(release.offset()).isEqualTo(8);
     assertThat(release.stateOffset()).isEqualTo(7);
     assertThat(release.state()).isEmpty();
@@ -1460,8 +1453,8 @@ class ConsumerCoreTest extends CoreBench {
     tick(5_000);
     assertThat(commit().stateOffset()).isEqualTo(-1);
     assign(owned(S0, 1, true));
-    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
-    var release = take(Wanted.Release.class).command();
+    answer(take(CallRelease.class), null);
+    var release = take(Release.class).command();
     assertThat(release.stateOffset()).isEqualTo(-1);
     assertThat(release.state()).isNull();
   }
@@ -1470,7 +1463,7 @@ class ConsumerCoreTest extends CoreBench {
   void closingIsToldAtOnceUnlessThereIsNothingToLetGo() {
     start(ConsumerOptions.Order.SHARD);
     core.close(now, Long.MAX_VALUE);
-    assertThat(takeAll(Wanted.HeartbeatNow.class)).isEmpty();
+    assertThat(takeAll(HeartbeatNow.class)).isEmpty();
     assertThat(core.drained()).isTrue();
 
     start(ConsumerOptions.Order.SHARD);
@@ -1478,11 +1471,11 @@ class ConsumerCoreTest extends CoreBench {
     run(S0, "a");
     Task task = next(0);
     core.close(now, Long.MAX_VALUE);
-    take(Wanted.HeartbeatNow.class);
+    take(HeartbeatNow.class);
     assertThat(core.drained()).isFalse();
     core.finished(task, now);
-    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
-    take(Wanted.Release.class).owned().release.released(now);
+    answer(take(CallRelease.class), null);
+    answer(take(Release.class), Reply.DONE);
     assertThat(core.drained()).isTrue();
   }
 
@@ -1495,9 +1488,9 @@ class ConsumerCoreTest extends CoreBench {
     core.finished(next(1), now);
     assign(owned(S0, 1, true));
     assign(owned(S0, 1, false));
-    Wanted.Fetch fetch = takeAll(Wanted.Fetch.class).get(1);
+    Fetch fetch = takeAll(Fetch.class).get(1);
     assertThat(fetch.request().offset()).as("after what was begun").isEqualTo(2);
-    fetch.owned().fetched(fetch.request(), answer(0, batch("a", "b", "c", "d")), now);
+    answer(fetch, answer(0, batch("a", "b", "c", "d")));
     fail(zero);
     core.finished(next(2), now);
     core.finished(next(3), now);
@@ -1505,14 +1498,14 @@ class ConsumerCoreTest extends CoreBench {
     tick(1_200);
     core.finished(next(0), now);
     assertThat(core.environment.flow.messages).isZero();
-    assertThat(fetch.owned().window().committed()).isEqualTo(4);
+    assertThat(((OwnedShard) fetch.owned()).window().committed()).isEqualTo(4);
   }
 
   /** The log says that there is nothing below {@code end}, which is the end of the shard. */
   private OwnedShard nothingUpTo(long end) {
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
-    fetch.owned().fetchFailed(fetch.request(), new RefusedException.OutOfRange(end, end), now);
-    return fetch.owned();
+    Fetch fetch = take(Fetch.class);
+    refuse(fetch, new RefusedException.OutOfRange(end, end));
+    return (OwnedShard) fetch.owned();
   }
 
   /** They had been handed out, but not begun, when the pause sent them back to the log. */
@@ -1526,14 +1519,14 @@ class ConsumerCoreTest extends CoreBench {
     pause(ALL);
     core.finished(zero, now);
     pause();
-    List<Wanted.Fetch> fetches = takeAll(Wanted.Fetch.class);
-    Wanted.Fetch fetch = fetches.get(fetches.size() - 1);
+    List<Fetch> fetches = takeAll(Fetch.class);
+    Fetch fetch = fetches.get(fetches.size() - 1);
     assertThat(fetch.request().offset()).isEqualTo(1);
-    fetch.owned().fetchFailed(fetch.request(), new RefusedException.OutOfRange(3, 4), now);
-    Wanted.Fetch again = take(Wanted.Fetch.class);
-    again.owned().fetched(again.request(), answer(3, batch("a")), now);
+    refuse(fetch, new RefusedException.OutOfRange(3, 4));
+    Fetch again = take(Fetch.class);
+    answer(again, answer(3, batch("a")));
     core.finished(next(3), now);
-    assertThat(again.owned().window().committed()).isEqualTo(4);
+    assertThat(((OwnedShard) again.owned()).window().committed()).isEqualTo(4);
   }
 
   @Test
@@ -1543,7 +1536,7 @@ class ConsumerCoreTest extends CoreBench {
     run(S0, "a", "b", "c");
     Task zero = next(0);
     OwnedShard owned = nothingUpTo(5);
-    assertThat(take(Wanted.Fetch.class).request().offset()).isEqualTo(5);
+    assertThat(take(Fetch.class).request().offset()).isEqualTo(5);
     core.finished(zero, now);
     core.finished(next(1), now);
     assertThat(owned.window().committed()).isEqualTo(2);
@@ -1576,19 +1569,19 @@ class ConsumerCoreTest extends CoreBench {
     run(S0, "a", "b", "c");
     Task zero = next(0);
     nothingUpTo(5);
-    take(Wanted.Fetch.class);
+    take(Fetch.class);
     assign(owned(S0, 1, true));
     assign(owned(S0, 1, false));
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    Fetch fetch = take(Fetch.class);
     assertThat(fetch.request().offset()).isEqualTo(1);
-    fetch.owned().fetched(fetch.request(), answer(0, batch("a", "b")), now);
+    answer(fetch, answer(0, batch("a", "b")));
     core.finished(zero, now);
     core.finished(next(1), now);
     assertThat(core.next(now)).isNull();
-    assertThat(fetch.owned().window().committed()).isEqualTo(2);
-    fetch = take(Wanted.Fetch.class);
+    assertThat(((OwnedShard) fetch.owned()).window().committed()).isEqualTo(2);
+    fetch = take(Fetch.class);
     assertThat(fetch.request().offset()).isEqualTo(2);
-    fetch.owned().fetched(fetch.request(), answer(2, batch("c")), now);
+    answer(fetch, answer(2, batch("c")));
     OwnedShard owned = nothingUpTo(5);
     core.finished(next(2), now);
     assertThat(owned.window().committed()).isEqualTo(5);
@@ -1613,14 +1606,14 @@ class ConsumerCoreTest extends CoreBench {
     assign(owned(S0, 1, false));
     OwnedShard owned = run(S0, "a");
     assign(owned(S0, 1, true));
-    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
-    take(Wanted.Release.class);
+    answer(take(CallRelease.class), null);
+    take(Release.class);
     owned.release.releaseFailed(refused(Refusal.INDETERMINATE), now);
     tick(300);
-    take(Wanted.Release.class);
+    take(Release.class);
     owned.release.releaseFailed(refused(Refusal.FENCED), now);
     assertThat(owned.state()).isEqualTo(OwnedShardState.RELEASED);
-    assertThat(takeAll(Wanted.CallLost.class)).isEmpty();
+    assertThat(takeAll(CallLost.class)).isEmpty();
   }
 
   @Test
@@ -1649,14 +1642,14 @@ class ConsumerCoreTest extends CoreBench {
     run(S0, new String[20]);
     fail(next(0));
     assertThat(core.environment.flow.paused).isTrue();
-    assertThat(takeAll(Wanted.Fetch.class)).isEmpty();
+    assertThat(takeAll(Fetch.class)).isEmpty();
     assign(owned(S0, 1, false), owned(S1, 1, false));
     run(S1, "a", "b");
     Task task = next(0);
     assertThat(task.owner.ownership().shard()).isEqualTo(S1);
     core.finished(task, now);
     core.finished(next(1), now);
-    assertThat(take(Wanted.Fetch.class).request().shard()).isEqualTo(S1);
+    assertThat(take(Fetch.class).request().shard()).isEqualTo(S1);
   }
 
   @Test
@@ -1668,16 +1661,16 @@ class ConsumerCoreTest extends CoreBench {
     for (int round = 0; round < 3; round++) {
       long from = 20 * round;
       for (long offset = from; offset < from + (round == 0 ? 10 : 20); offset++) {
-        assertThat(takeAll(Wanted.Fetch.class)).as("before offset " + offset).isEmpty();
+        assertThat(takeAll(Fetch.class)).as("before offset " + offset).isEmpty();
         core.finished(next(round == 0 ? offset : offset - 10), now);
       }
-      Wanted.Fetch fetch = take(Wanted.Fetch.class);
+      Fetch fetch = take(Fetch.class);
       assertThat(fetch.request().offset()).isEqualTo(from + 20);
       assertThat(fetch.request().messagesMax()).as("one batch").isEqualTo(1);
-      fetch.owned().fetched(fetch.request(), answer(from + 20, batch(new String[20])), now);
+      answer(fetch, answer(from + 20, batch(new String[20])));
       assertThat(core.environment.flow.messages).as("it is taken").isEqualTo(30);
     }
-    assertThat(takeAll(Wanted.Fetch.class)).isEmpty();
+    assertThat(takeAll(Fetch.class)).isEmpty();
     shard.lose("the test ends", now);
     assertThat(core.environment.flow.messages).isZero();
   }
@@ -1688,15 +1681,15 @@ class ConsumerCoreTest extends CoreBench {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
     run(S0, new String[40]);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    Fetch fetch = take(Fetch.class);
     assertThat(fetch.request().messagesMax()).as("what there is room for").isEqualTo(60);
     List<FetchAnswer.Placed> batches = new ArrayList<>();
     for (long base = 40; base < 340; base += 30) {
       batches.add(new FetchAnswer.Placed(base, batch(new String[30])));
     }
-    fetch.owned().fetched(fetch.request(), new FetchAnswer(0, 340, 0, batches), now);
+    answer(fetch, new FetchAnswer(0, 340, 0, batches));
     assertThat(core.environment.flow.messages).as("whole batches within the limit").isEqualTo(100);
-    assertThat(takeAll(Wanted.Fetch.class)).isEmpty();
+    assertThat(takeAll(Fetch.class)).isEmpty();
 
     assign(owned(S0, 1, false), owned(S1, 1, false));
     run(S1, new String[70]);
@@ -1704,7 +1697,7 @@ class ConsumerCoreTest extends CoreBench {
     for (int i = 0; i < 121; i++) {
       core.finished(core.next(now), now);
     }
-    assertThat(takeAll(Wanted.Fetch.class))
+    assertThat(takeAll(Fetch.class))
         .as("what was not taken is fetched once there is room")
         .anyMatch(again -> again.request().shard().equals(S0) && again.request().offset() == 100);
   }
@@ -1714,15 +1707,15 @@ class ConsumerCoreTest extends CoreBench {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
     run(S0, "a");
-    Wanted.Fetch first = take(Wanted.Fetch.class);
+    Fetch first = take(Fetch.class);
     assertThat(first.request().waitMillis()).isEqualTo(new ConsumerOptions().getFetchWaitMillis());
-    first.owned().fetchFailed(first.request(), refused(Refusal.INDETERMINATE), now);
+    refuse(first, refused(Refusal.INDETERMINATE));
     tick(5_000);
-    Wanted.Fetch again = take(Wanted.Fetch.class);
+    Fetch again = take(Fetch.class);
     assertThat(again.request().waitMillis()).isEqualTo(1_000);
-    again.owned().fetched(again.request(), new FetchAnswer(0, 1, 0, List.of()), now);
+    answer(again, new FetchAnswer(0, 1, 0, List.of()));
     tick(100);
-    assertThat(take(Wanted.Fetch.class).request().waitMillis())
+    assertThat(take(Fetch.class).request().waitMillis())
         .isEqualTo(new ConsumerOptions().getFetchWaitMillis());
   }
 
@@ -1732,23 +1725,23 @@ class ConsumerCoreTest extends CoreBench {
     assign(owned(S0, 1, false));
     run(S0, "a");
     core.finished(next(0), now);
-    Wanted.Fetch first = take(Wanted.Fetch.class);
+    Fetch first = take(Fetch.class);
     assertThat(first.request().failuresKnown()).isZero();
-    first.owned().fetched(first.request(), new FetchAnswer(0, 1, 1, List.of()), now);
-    Wanted.FetchRetries ask = take(Wanted.FetchRetries.class);
+    answer(first, new FetchAnswer(0, 1, 1, List.of()));
+    FetchRetries ask = take(FetchRetries.class);
     RetryAnswer inAnHour = new RetryAnswer(3_600_000, List.of(), null, List.of());
-    ask.owned().retriesFetched(ask.request(), inAnHour, now);
+    answer(ask, inAnHour);
     tick(2_000);
 
-    Wanted.Fetch next = take(Wanted.Fetch.class);
+    Fetch next = take(Fetch.class);
     assertThat(next.request().failuresKnown()).isEqualTo(1);
     tick(next.request().waitMillis());
-    next.owned().fetched(next.request(), new FetchAnswer(0, 1, 1, List.of()), now);
+    answer(next, new FetchAnswer(0, 1, 1, List.of()));
     tick(2_000);
-    assertThat(takeAll(Wanted.FetchRetries.class)).as("no more than before").isEmpty();
-    Wanted.Fetch last = take(Wanted.Fetch.class);
-    last.owned().fetched(last.request(), new FetchAnswer(0, 1, 2, List.of()), now);
-    assertThat(takeAll(Wanted.FetchRetries.class)).as("one was replayed").hasSize(1);
+    assertThat(takeAll(FetchRetries.class)).as("no more than before").isEmpty();
+    Fetch last = take(Fetch.class);
+    answer(last, new FetchAnswer(0, 1, 2, List.of()));
+    assertThat(takeAll(FetchRetries.class)).as("one was replayed").hasSize(1);
   }
 
   /** The log had so many failures at the last fetch, and then the only message fails no more. */
@@ -1757,43 +1750,43 @@ class ConsumerCoreTest extends CoreBench {
     assign(owned(S0, 1, false));
     run(S0, "a");
     core.finished(next(0), now);
-    Wanted.Fetch first = take(Wanted.Fetch.class);
-    first.owned().fetched(first.request(), new FetchAnswer(0, 1, failures, List.of()), now);
-    Wanted.FetchRetries ask = take(Wanted.FetchRetries.class);
+    Fetch first = take(Fetch.class);
+    answer(first, new FetchAnswer(0, 1, failures, List.of()));
+    FetchRetries ask = take(FetchRetries.class);
     RetryAnswer none = new RetryAnswer(nextInMillis, List.of(), null, List.of());
-    ask.owned().retriesFetched(ask.request(), none, now);
+    answer(ask, none);
     tick(500);
-    assertThat(takeAll(Wanted.FetchRetries.class)).isEmpty();
+    assertThat(takeAll(FetchRetries.class)).isEmpty();
   }
 
   /** The number falls with commits and with dead letters, which no fetch is answered for. */
   @Test
   void aReplayIsSeenThoughTheNumberOfFailuresFellBefore() {
     afterFailures(2, 3_600_000);
-    Wanted.Fetch waits = take(Wanted.Fetch.class);
+    Fetch waits = take(Fetch.class);
     tick(5_000);
-    waits.owned().fetched(waits.request(), new FetchAnswer(0, 1, 2, List.of()), now);
-    assertThat(takeAll(Wanted.FetchRetries.class)).hasSize(1);
+    answer(waits, new FetchAnswer(0, 1, 2, List.of()));
+    assertThat(takeAll(FetchRetries.class)).hasSize(1);
   }
 
   @Test
   void aReplayRightAfterARequestForRetriesIsSeenALittleLater() {
     afterFailures(1, -1);
-    Wanted.Fetch waits = take(Wanted.Fetch.class);
-    waits.owned().fetched(waits.request(), new FetchAnswer(0, 1, 1, List.of()), now);
-    assertThat(takeAll(Wanted.FetchRetries.class)).as("requests keep a distance").isEmpty();
+    Fetch waits = take(Fetch.class);
+    answer(waits, new FetchAnswer(0, 1, 1, List.of()));
+    assertThat(takeAll(FetchRetries.class)).as("requests keep a distance").isEmpty();
     tick(500);
-    assertThat(takeAll(Wanted.FetchRetries.class)).hasSize(1);
+    assertThat(takeAll(FetchRetries.class)).hasSize(1);
   }
 
   /** The replay came between two fetches, and the number was what the second one said. */
   @Test
   void aReplayThatNoFetchToldOfIsSeenWhenAFetchEndsWithOthers() {
     afterFailures(1, -1);
-    Wanted.Fetch waits = take(Wanted.Fetch.class);
+    Fetch waits = take(Fetch.class);
     tick(waits.request().waitMillis());
-    waits.owned().fetched(waits.request(), FetchAnswer.nothingFor(waits.request()), now);
-    assertThat(takeAll(Wanted.FetchRetries.class)).hasSize(1);
+    answer(waits, FetchAnswer.nothingFor(waits.request()));
+    assertThat(takeAll(FetchRetries.class)).hasSize(1);
   }
 
   @Test
@@ -1802,8 +1795,8 @@ class ConsumerCoreTest extends CoreBench {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
     run(S0, new String[60_000]);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
-    fetch.owned().fetched(fetch.request(), answer(60_000, batch(new String[20_000])), now);
+    Fetch fetch = take(Fetch.class);
+    answer(fetch, answer(60_000, batch(new String[20_000])));
     Task stuck = next(0);
     for (int i = 1; i < ShardMessages.SPAN_MESSAGES_MAX; i++) {
       core.finished(next(i), now);
@@ -1819,7 +1812,7 @@ class ConsumerCoreTest extends CoreBench {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
     run(S0, new String[100]);
-    takeAll(Wanted.Fetch.class);
+    takeAll(Fetch.class);
     assign(owned(S0, 1, false), owned(S1, 1, false));
     run(S1, new String[100]);
     int[] count = new int[2];
@@ -1836,28 +1829,25 @@ class ConsumerCoreTest extends CoreBench {
   void aFailedOnAssignIsTriedAgain() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
-    Wanted.CallAssign call = take(Wanted.CallAssign.class);
-    call.owned().takeover.assignDone(new IllegalStateException("broken"), now);
+    answer(take(ReadLease.class), lease(S0, 1, 0, -1, null));
+    CallAssign call = take(CallAssign.class);
+    refuse(call, new IllegalStateException("broken"));
     tick(999);
-    assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
+    assertThat(takeAll(CallAssign.class)).isEmpty();
     tick(1);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
-    take(Wanted.Fetch.class);
+    answer(take(CallAssign.class), null);
+    take(Fetch.class);
   }
 
   @Test
   void aShardWhoseOnAssignFailedIsReleasedAtOnce() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
-    take(Wanted.CallAssign.class)
-        .owned()
-        .takeover
-        .assignDone(new IllegalStateException("broken"), now);
+    answer(take(ReadLease.class), lease(S0, 1, 0, -1, null));
+    refuse(take(CallAssign.class), new IllegalStateException("broken"));
     assign(owned(S0, 1, true));
-    assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
-    take(Wanted.Release.class);
+    assertThat(takeAll(CallRelease.class)).isEmpty();
+    take(Release.class);
   }
 
   /** Hands S0 back at its epoch, as the log takes it. */
@@ -1865,9 +1855,9 @@ class ConsumerCoreTest extends CoreBench {
     assign(owned(S0, epoch, false));
     run(S0);
     assign(owned(S0, epoch, true));
-    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
-    take(Wanted.Release.class).owned().release.released(now);
-    takeAll(Wanted.class);
+    answer(take(CallRelease.class), null);
+    answer(take(Release.class), Reply.DONE);
+    takeAll(ConsumerAction.class);
     assertThat(core.owned()).isZero();
   }
 
@@ -1889,10 +1879,10 @@ class ConsumerCoreTest extends CoreBench {
     insist(1_000, owned(S0, 5, false));
     // Only the log can tell now, and it says that nobody owns the shard.
     Lease free = lease(S0, 5, 0, -1, null).released(0, -1, null);
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(free, now);
+    answer(take(ReadLease.class), free);
     assertThat(core.owned()).isZero();
-    assertThat(takeAll(Wanted.Release.class)).isEmpty();
-    assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
+    assertThat(takeAll(Release.class)).isEmpty();
+    assertThat(takeAll(CallAssign.class)).isEmpty();
   }
 
   @Test
@@ -1900,16 +1890,16 @@ class ConsumerCoreTest extends CoreBench {
     start(ConsumerOptions.Order.SHARD);
     letGo(5);
     insist(2 * OwnedShards.INSISTS_MILLIS, owned(S0, 1, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 3, -1, null), now);
+    answer(take(ReadLease.class), lease(S0, 1, 3, -1, null));
     // Nothing is handled at an epoch that may have been another's.
-    assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
-    Wanted.Release release = take(Wanted.Release.class);
+    assertThat(takeAll(CallAssign.class)).isEmpty();
+    Release release = take(Release.class);
     assertThat(release.command().epoch()).isEqualTo(1);
     assertThat(release.command().offset()).isEqualTo(3);
-    release.owned().release.released(now);
+    answer(release, Reply.DONE);
     assign(owned(S0, 2, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 2, 3, -1, null), now);
-    take(Wanted.CallAssign.class);
+    answer(take(ReadLease.class), lease(S0, 2, 3, -1, null));
+    take(CallAssign.class);
   }
 
   @Test
@@ -1917,10 +1907,10 @@ class ConsumerCoreTest extends CoreBench {
     start(ConsumerOptions.Order.SHARD);
     letGo(1);
     insist(2 * OwnedShards.INSISTS_MILLIS, owned(S0, 1, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
-    take(Wanted.Release.class).owned().release.released(now);
+    answer(take(ReadLease.class), lease(S0, 1, 0, -1, null));
+    answer(take(Release.class), Reply.DONE);
     assign(owned(S0, 2, false));
-    take(Wanted.ReadLease.class);
+    take(ReadLease.class);
   }
 
   @Test
@@ -1968,8 +1958,8 @@ class ConsumerCoreTest extends CoreBench {
         IntStream.range(0, count)
             .mapToObj(i -> new Assignment.Owned("t", new Shard(1, i), 1, false, 0, 5))
             .toArray(Assignment.Owned[]::new));
-    takeAll(Wanted.CallAssign.class).forEach(each -> each.owned().takeover.assignDone(null, now));
-    assertThat(takeAll(Wanted.Fetch.class)).hasSize(count);
+    takeAll(CallAssign.class).forEach(each -> answer(each, null));
+    assertThat(takeAll(Fetch.class)).hasSize(count);
     assertThat(core.progress(now)).as("of shards that were fetched lately").hasSize(count);
     now += ShardReports.RECENT_MILLIS + 1;
     Set<Shard> named = new HashSet<>();
@@ -1990,8 +1980,8 @@ class ConsumerCoreTest extends CoreBench {
         IntStream.range(0, working + idle)
             .mapToObj(i -> new Assignment.Owned("t", new Shard(1, i), 1, false, 0, 0))
             .toArray(Assignment.Owned[]::new));
-    takeAll(Wanted.CallAssign.class).forEach(each -> each.owned().takeover.assignDone(null, now));
-    List<Wanted.Fetch> fetches = takeAll(Wanted.Fetch.class);
+    takeAll(CallAssign.class).forEach(each -> answer(each, null));
+    List<Fetch> fetches = takeAll(Fetch.class);
     assertThat(fetches).hasSize(working + idle);
     for (int i = 0; i < 4; i++) {
       core.progress(now);
@@ -2000,9 +1990,9 @@ class ConsumerCoreTest extends CoreBench {
     for (int i = 0; i < 4; i++) {
       core.progress(now);
     }
-    for (Wanted.Fetch each : fetches) {
+    for (Fetch each : fetches) {
       if (each.request().shard().shard() < working) {
-        each.owned().fetched(each.request(), answer(0, batch("k")), now);
+        answer(each, answer(0, batch("k")));
       }
     }
     Set<Shard> named = new HashSet<>();

@@ -5,12 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallAssign;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CommitPositions;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Fetch;
+import dev.evenkeel.client.internal.consume.ConsumerAction.ReadLease;
+import dev.evenkeel.client.internal.consume.ConsumerAction.RecordOutcomes;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Request;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.wire.Batch;
@@ -28,13 +35,13 @@ abstract class CoreBench {
 
   final ConsumerOptions options =
       new ConsumerOptions().setGroup("g").setMember("m").setTopics(List.of("t"));
-  final List<Wanted> actions = new ArrayList<>();
+  final List<ConsumerAction> actions = new ArrayList<>();
   ConsumerCore core;
   long now = 1_000_000;
   long revision;
 
   /** The last batch of positions that was sent. */
-  CommitBatch sent;
+  CommitPositions sent;
 
   void start(ConsumerOptions.Order order) {
     options.setOrder(order);
@@ -60,15 +67,15 @@ abstract class CoreBench {
   }
 
   /** The one action of that type since the last call; the others are kept. */
-  <A extends Wanted> A take(Class<A> type) {
+  <A extends ConsumerAction> A take(Class<A> type) {
     List<A> found = takeAll(type);
     assertThat(found).as(type.getSimpleName()).hasSize(1);
     return found.get(0);
   }
 
-  <A extends Wanted> List<A> takeAll(Class<A> type) {
-    Wanted action;
-    while ((action = Wanted.poll(core)) != null) {
+  <A extends ConsumerAction> List<A> takeAll(Class<A> type) {
+    ConsumerAction action;
+    while ((action = core.poll()) != null) {
       actions.add(action);
     }
     List<A> found = actions.stream().filter(type::isInstance).map(type::cast).toList();
@@ -78,7 +85,7 @@ abstract class CoreBench {
 
   /** The one position that was sent to be committed since the last call. */
   DataCommand.Commit commit() {
-    sent = take(Wanted.CommitPositions.class).batch();
+    sent = take(CommitPositions.class);
     return (DataCommand.Commit) sent.command();
   }
 
@@ -94,14 +101,12 @@ abstract class CoreBench {
 
   /** Attaches a shard from offset 0 and answers its first fetch with messages of those keys. */
   OwnedShard run(Shard shard, String... keys) {
-    Wanted.ReadLease read = take(Wanted.ReadLease.class);
-    read.owned()
-        .takeover
-        .leaseRead(lease(shard, read.owned().ownership().epoch(), 0, -1, null), now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
-    fetch.owned().fetched(fetch.request(), answer(0, batch(keys)), now);
-    return fetch.owned();
+    ReadLease read = take(ReadLease.class);
+    answer(read, lease(shard, read.owned().ownership().epoch(), 0, -1, null));
+    answer(take(CallAssign.class), null);
+    Fetch fetch = take(Fetch.class);
+    answer(fetch, answer(0, batch(keys)));
+    return (OwnedShard) fetch.owned();
   }
 
   static Batch batch(String... keys) {
@@ -121,8 +126,8 @@ abstract class CoreBench {
   /** Lets the handler of a message fail, and the log record that. */
   void fail(Task task) {
     core.failed(task, new IllegalStateException("broken"), now);
-    for (Wanted.RecordOutcomes each : takeAll(Wanted.RecordOutcomes.class)) {
-      each.owned().recorded(each.command(), List.of(), now);
+    for (RecordOutcomes each : takeAll(RecordOutcomes.class)) {
+      answer(each, new Reply.OfOffsets(List.of()));
     }
   }
 
@@ -131,6 +136,14 @@ abstract class CoreBench {
     assertThat(task).isNotNull();
     assertThat(task.offset).isEqualTo(offset);
     return task;
+  }
+
+  <R> void answer(Request<R> request, R answer) {
+    core.answered(request, Answer.of(answer), now);
+  }
+
+  void refuse(Request<?> request, Throwable failure) {
+    core.answered(request, Answer.failed(failure), now);
   }
 
   static RefusedException refused(Refusal refusal) {

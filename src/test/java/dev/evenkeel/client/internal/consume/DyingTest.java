@@ -5,6 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.GivenBackException;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallLost;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallRelease;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Commit;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Fetch;
+import dev.evenkeel.client.internal.consume.ConsumerAction.RecordOutcomes;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Release;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
@@ -27,7 +33,7 @@ class DyingTest extends CoreBench {
     assign(owned(S0, 3, false));
     first = run(S0, new String[3]);
     assign(owned(S0, 3, false), owned(S1, 4, false));
-    takeAll(Wanted.Fetch.class);
+    takeAll(Fetch.class);
     second = run(S1, new String[3]);
   }
 
@@ -65,10 +71,10 @@ class DyingTest extends CoreBench {
     tasks.stream()
         .filter(task -> task.owner.ownership() == second.ownership() || task.offset == 2)
         .forEach(task -> core.failed(task, new GivenBackException("nobody has it"), now));
-    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
-    Wanted.Release release = take(Wanted.Release.class);
+    answer(take(CallRelease.class), null);
+    Release release = take(Release.class);
     assertThat(release.owned()).isSameAs(second);
-    release.owned().release.released(now);
+    answer(release, Reply.DONE);
     assertThat(second.state()).isEqualTo(OwnedShardState.RELEASED);
 
     // What is finished does not come again.
@@ -78,11 +84,11 @@ class DyingTest extends CoreBench {
     DataCommand.Commit commit = commit();
     assertThat(commit.shard()).isEqualTo(S0);
     assertThat(commit.offset()).isEqualTo(1);
-    sent.answered(Reply.DONE, now);
+    answer(sent, Reply.DONE);
     tick(ConsumerCore.TICK_MILLIS);
     assertThat(first.state()).isEqualTo(OwnedShardState.LOST);
-    take(Wanted.CallLost.class);
-    assertThat(takeAll(Wanted.Release.class)).isEmpty();
+    take(CallLost.class);
+    assertThat(takeAll(Release.class)).isEmpty();
     assertThat(core.drained()).isTrue();
     core.failed(of(tasks, first, 1), new GivenBackException("its shard is gone"), now);
     assertThat(core.running()).isZero();
@@ -95,17 +101,17 @@ class DyingTest extends CoreBench {
     runTwo();
     List<Task> tasks = begun(6);
     core.failed(of(tasks, first, 0), new IllegalStateException("broken"), now);
-    Wanted.RecordOutcomes failed = take(Wanted.RecordOutcomes.class);
+    RecordOutcomes failed = take(RecordOutcomes.class);
     diesOf(of(tasks, first, 1));
     assertThat(first.state()).isEqualTo(OwnedShardState.DRAINING);
-    first.recordFailed(failed.command(), refused(Refusal.UNAVAILABLE), now);
+    refuse(failed, refused(Refusal.UNAVAILABLE));
     tick(5_000);
-    Wanted.RecordOutcomes again = take(Wanted.RecordOutcomes.class);
+    RecordOutcomes again = take(RecordOutcomes.class);
     assertThat(again.command().outcomes().get(0)).isInstanceOf(Outcome.Failed.class);
-    first.recorded(again.command(), List.of(), now);
+    answer(again, new Reply.OfOffsets(List.of()));
     tick(ConsumerCore.TICK_MILLIS);
     commit();
-    sent.answered(Reply.DONE, now);
+    answer(sent, Reply.DONE);
     tick(ConsumerCore.TICK_MILLIS);
     assertThat(first.state()).isEqualTo(OwnedShardState.LOST);
   }
@@ -130,11 +136,11 @@ class DyingTest extends CoreBench {
     assign(owned(S0, 3, false));
     first = run(S0, new String[3]);
     tick(ConsumerCore.TICK_MILLIS);
-    takeAll(Wanted.Commit.class).forEach(each -> each.owned().committed(each.command().offset()));
+    takeAll(Commit.class).forEach(each -> answer(each, Reply.DONE));
     Task task = next(0);
     assertThat(diesOf(task)).isEmpty();
     core.failed(task, new GivenBackException("nobody has it"), now);
-    assertThat(takeAll(Wanted.CallLost.class)).isEmpty();
+    assertThat(takeAll(CallLost.class)).isEmpty();
     assertThat(first.state().over()).isFalse();
   }
 }

@@ -4,8 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallAssign;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Fetch;
+import dev.evenkeel.client.internal.consume.ConsumerAction.FetchRetries;
+import dev.evenkeel.client.internal.consume.ConsumerAction.ReadLease;
+import dev.evenkeel.client.internal.consume.ConsumerAction.RecordOutcomes;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Outcome;
+import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.wire.MessageCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
@@ -66,7 +72,7 @@ class FullLogTest extends CoreBench {
             new RetryAnswer.KeyQueue(hash("B"), marks.size(), FIRST + 1)));
   }
 
-  private void recorded(Wanted.RecordOutcomes wanted) {
+  private void recorded(RecordOutcomes wanted) {
     List<Long> noRoom = new ArrayList<>();
     for (Outcome each : wanted.command().outcomes()) {
       if (each instanceof Outcome.Settled) {
@@ -77,7 +83,7 @@ class FullLogTest extends CoreBench {
         waiting.put(each.offset(), "B");
       }
     }
-    wanted.owned().recorded(wanted.command(), noRoom, now);
+    answer(wanted, new Reply.OfOffsets(noRoom));
   }
 
   /**
@@ -87,15 +93,15 @@ class FullLogTest extends CoreBench {
    */
   private void play(int rounds) {
     int idle = 0;
-    ArrayDeque<List<Wanted.FetchRetries>> underWay = new ArrayDeque<>();
+    ArrayDeque<List<FetchRetries>> underWay = new ArrayDeque<>();
     while (idle < 20) {
       tick(ConsumerCore.TICK_MILLIS);
       idle++;
-      takeAll(Wanted.RecordOutcomes.class).forEach(this::recorded);
-      underWay.add(takeAll(Wanted.FetchRetries.class));
+      takeAll(RecordOutcomes.class).forEach(this::recorded);
+      underWay.add(takeAll(FetchRetries.class));
       if (underWay.size() > rounds) {
-        for (Wanted.FetchRetries each : underWay.poll()) {
-          each.owned().retriesFetched(each.request(), answerTo(each.request()), now);
+        for (FetchRetries each : underWay.poll()) {
+          answer(each, answerTo(each.request()));
         }
       }
       Task task;
@@ -114,22 +120,20 @@ class FullLogTest extends CoreBench {
     options.setOrder(ConsumerOptions.Order.KEY);
     begin(false, false);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, FIRST, -1, null), now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
+    answer(take(ReadLease.class), lease(S0, 5, FIRST, -1, null));
+    answer(take(CallAssign.class), null);
     List<String> keys = new ArrayList<>(Collections.nCopies(messages, "B"));
     keys.set(0, "A");
     return fetched(FIRST, keys);
   }
 
   private OwnedShard fetched(long from, List<String> keys) {
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    Fetch fetch = take(Fetch.class);
     FetchAnswer.Placed batch =
         new FetchAnswer.Placed(from, batch(keys.toArray(new String[keys.size()])));
     long end = from + keys.size();
-    fetch
-        .owned()
-        .fetched(fetch.request(), new FetchAnswer(0, end, ++failures, List.of(batch)), now);
-    return fetch.owned();
+    answer(fetch, new FetchAnswer(0, end, ++failures, List.of(batch)));
+    return (OwnedShard) fetch.owned();
   }
 
   private void begunInOrder(long end) {
@@ -154,25 +158,25 @@ class FullLogTest extends CoreBench {
   void messagesBehindThoseThatHadToWaitDoNotOvertakeThem() {
     OwnedShard shard = runBehind(BEHIND, 1 + BEHIND);
     tick(ConsumerCore.TICK_MILLIS);
-    Wanted.FetchRetries first = take(Wanted.FetchRetries.class);
-    shard.retriesFetched(first.request(), answerTo(first.request()), now);
+    FetchRetries first = take(FetchRetries.class);
+    answer(first, answerTo(first.request()));
     core.finished(begins(5), now);
     tick(ConsumerCore.TICK_MILLIS);
-    takeAll(Wanted.RecordOutcomes.class).forEach(this::recorded);
+    takeAll(RecordOutcomes.class).forEach(this::recorded);
     tick(ConsumerCore.TICK_MILLIS);
-    takeAll(Wanted.RecordOutcomes.class).forEach(this::recorded);
+    takeAll(RecordOutcomes.class).forEach(this::recorded);
     Task held = begins(FIRST);
     // Others have come, and a request for retries goes out.
     fetched(FIRST + 1 + BEHIND, Collections.nCopies(BEHIND, "B"));
     tick(2_000);
-    Wanted.FetchRetries underWay = take(Wanted.FetchRetries.class);
+    FetchRetries underWay = take(FetchRetries.class);
     assertThat(underWay.request().inHand()).hasSize(BEHIND);
     assertThat(core.next(now)).isNull();
     core.finished(held, now);
     tick(ConsumerCore.TICK_MILLIS);
-    takeAll(Wanted.RecordOutcomes.class).forEach(this::recorded);
+    takeAll(RecordOutcomes.class).forEach(this::recorded);
     tick(ConsumerCore.TICK_MILLIS);
-    shard.retriesFetched(underWay.request(), answerTo(underWay.request()), now);
+    answer(underWay, answerTo(underWay.request()));
     assertThat(core.next(now)).as("those before it have not come").isNull();
     play(0);
     begunInOrder(FIRST + 1 + 2 * BEHIND);

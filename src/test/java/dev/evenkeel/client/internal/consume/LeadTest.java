@@ -5,6 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallAssign;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallLost;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Fetch;
+import dev.evenkeel.client.internal.consume.ConsumerAction.LeadChanged;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Release;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.BatchBuilder;
@@ -54,15 +59,15 @@ class LeadTest {
   /** The kinds of actions about the lead and the beginning of shards, in order. */
   private List<String> actions() {
     List<String> kinds = new ArrayList<>();
-    Wanted action;
-    while ((action = Wanted.poll(core)) != null) {
-      if (action instanceof Wanted.LeadChanged changed) {
+    ConsumerAction action;
+    while ((action = core.poll()) != null) {
+      if (action instanceof LeadChanged changed) {
         Assignment.Lead lead = changed.lead();
         kinds.add(lead == null ? "none" : lead.term() + (lead.ending() ? " ends" : ""));
-      } else if (action instanceof Wanted.CallAssign assign) {
+      } else if (action instanceof CallAssign assign) {
         kinds.add("assign " + assign.shard().shard());
-        assign.owned().takeover.assignDone(null, 0);
-      } else if (action instanceof Wanted.CallLost lost) {
+        core.answered(assign, Answer.of(null), 0);
+      } else if (action instanceof CallLost lost) {
         kinds.add("lost " + lost.shard().shard());
       }
     }
@@ -107,12 +112,12 @@ class LeadTest {
   @Test
   void nothingIsHandedOutWithoutTheLead() {
     assign(lead(5, true), owned(S0, 1, false));
-    Wanted.Fetch fetch = null;
-    Wanted action;
-    while ((action = Wanted.poll(core)) != null) {
-      if (action instanceof Wanted.CallAssign assign) {
-        assign.owned().takeover.assignDone(null, 0);
-      } else if (action instanceof Wanted.Fetch asked) {
+    Fetch fetch = null;
+    ConsumerAction action;
+    while ((action = core.poll()) != null) {
+      if (action instanceof CallAssign assign) {
+        core.answered(assign, Answer.of(null), 0);
+      } else if (action instanceof Fetch asked) {
         fetch = asked;
       }
     }
@@ -121,7 +126,7 @@ class LeadTest {
     batch.add(new Message(null, Map.of(), 0, new byte[10]));
     FetchAnswer answer =
         new FetchAnswer(0, 2, 0, List.of(new FetchAnswer.Placed(0, batch.build(1, 0, 0))));
-    fetch.owned().fetched(fetch.request(), answer, 0);
+    core.answered(fetch, Answer.of(answer), 0);
     Task task = core.next(0);
     assertThat(task).isNotNull();
     core.finished(task, 0);
@@ -135,10 +140,10 @@ class LeadTest {
   void aShardThatWaitsIsReleasedWhenItDrains() {
     assign(lead(5, false), owned(S0, 1, false));
     assign(lead(5, false), owned(S0, 1, true));
-    List<Wanted.Release> releases = new ArrayList<>();
-    Wanted action;
-    while ((action = Wanted.poll(core)) != null) {
-      if (action instanceof Wanted.Release release) {
+    List<Release> releases = new ArrayList<>();
+    ConsumerAction action;
+    while ((action = core.poll()) != null) {
+      if (action instanceof Release release) {
         releases.add(release);
       }
     }

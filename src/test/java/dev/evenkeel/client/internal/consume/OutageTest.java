@@ -5,11 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallAssign;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Fetch;
+import dev.evenkeel.client.internal.consume.ConsumerAction.ReadLease;
+import dev.evenkeel.client.internal.consume.ConsumerAction.RecordOutcomes;
 import dev.evenkeel.protocol.Generation;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Outcome;
+import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import java.util.ArrayList;
@@ -36,7 +41,7 @@ class OutageTest {
           .setOrder(ConsumerOptions.Order.SHARD);
   private ConsumerCore core =
       new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
-  private final Map<Integer, Wanted.Fetch> fetches = new HashMap<>();
+  private final Map<Integer, Fetch> fetches = new HashMap<>();
   private final TreeSet<String> done = new TreeSet<>();
   private final TreeSet<String> dead = new TreeSet<>();
   private long now = 1_000_000;
@@ -54,27 +59,25 @@ class OutageTest {
 
   /** Answers all that the core wants, but fetches. */
   private void act() {
-    Wanted action;
-    while ((action = Wanted.poll(core)) != null) {
-      if (action instanceof Wanted.CallAssign assign) {
-        assign.owned().takeover.assignDone(null, now);
-      } else if (action instanceof Wanted.ReadLease read) {
+    ConsumerAction action;
+    while ((action = core.poll()) != null) {
+      if (action instanceof CallAssign assign) {
+        core.answered(assign, Answer.of(null), now);
+      } else if (action instanceof ReadLease read) {
         Shard shard = read.owned().shard();
-        read.owned()
-            .takeover
-            .leaseRead(
-                Lease.fresh("g", shard, 0, 0, Generation.FIRST)
-                    .granted("m", "i", 0, Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT),
-                now);
-      } else if (action instanceof Wanted.Fetch fetch) {
+        Lease lease =
+            Lease.fresh("g", shard, 0, 0, Generation.FIRST)
+                .granted("m", "i", 0, Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
+        core.answered(read, Answer.of(lease), now);
+      } else if (action instanceof Fetch fetch) {
         fetches.put(fetch.owned().shard().shard(), fetch);
-      } else if (action instanceof Wanted.RecordOutcomes record) {
+      } else if (action instanceof RecordOutcomes record) {
         for (Outcome each : record.command().outcomes()) {
           if (each instanceof Outcome.Failed failed && failed.way() == Outcome.Way.DEAD) {
             dead.add(record.owned().shard().shard() + "/" + each.offset());
           }
         }
-        record.owned().recorded(record.command(), List.of(), now);
+        core.answered(record, Answer.of(new Reply.OfOffsets(List.of())), now);
       }
     }
   }
@@ -85,9 +88,9 @@ class OutageTest {
     for (int i = 0; i < count; i++) {
       builder.add(new Message(null, Map.of(), 0, new byte[10]));
     }
-    Wanted.Fetch fetch = fetches.remove(shard);
+    Fetch fetch = fetches.remove(shard);
     FetchAnswer.Placed batch = new FetchAnswer.Placed(0, builder.build(1, 0, 0));
-    fetch.owned().fetched(fetch.request(), new FetchAnswer(0, count, 0, List.of(batch)), now);
+    core.answered(fetch, Answer.of(new FetchAnswer(0, count, 0, List.of(batch))), now);
     act();
   }
 

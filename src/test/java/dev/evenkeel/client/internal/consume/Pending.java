@@ -25,12 +25,12 @@ public final class Pending {
   }
 
   /** Handlers of a shard that have not ended. */
-  public static int running(OwnedShard owned) {
-    return owned.messages.running();
+  public static int running(Owned owned) {
+    return ((OwnedShard) owned).messages.running();
   }
 
   /** Whether the time for a handover is over: what still waits goes to the next owner. */
-  public static boolean tooLate(OwnedShard owned, long now) {
-    return owned.tooLate(now);
+  public static boolean tooLate(Owned owned, long now) {
+    return ((OwnedShard) owned).tooLate(now);
   }
 }

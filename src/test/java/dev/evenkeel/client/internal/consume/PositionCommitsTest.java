@@ -5,6 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallAssign;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallLost;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CallRelease;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Commit;
+import dev.evenkeel.client.internal.consume.ConsumerAction.CommitPositions;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Fetch;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Release;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.DataCommand.CommitMany.Position;
 import dev.evenkeel.protocol.Message;
@@ -38,8 +45,8 @@ class PositionCommitsTest {
           .setHandOutMessages(10_000)
           .setPendingMessagesMax(1_000_000)
           .setPendingBytesMax(1 << 30);
-  private final List<CommitBatch> batches = new ArrayList<>();
-  private final List<Wanted> lost = new ArrayList<>();
+  private final List<CommitPositions> batches = new ArrayList<>();
+  private final List<ConsumerAction> lost = new ArrayList<>();
   private final List<DataCommand.Release> releases = new ArrayList<>();
   private final Map<Integer, List<Task>> tasks = new TreeMap<>();
   private final Map<Integer, Long> epochs = new HashMap<>();
@@ -71,21 +78,21 @@ class PositionCommitsTest {
   }
 
   private void act() {
-    Wanted action;
-    while ((action = Wanted.poll(core)) != null) {
-      if (action instanceof Wanted.CallAssign assign) {
-        assign.owned().takeover.assignDone(null, now);
-      } else if (action instanceof Wanted.Fetch fetch && fetch.request().offset() == 0) {
-        fetch.owned().fetched(fetch.request(), messages(), now);
-      } else if (action instanceof Wanted.CommitPositions commit) {
-        batches.add(commit.batch());
-      } else if (action instanceof Wanted.CallLost) {
+    ConsumerAction action;
+    while ((action = core.poll()) != null) {
+      if (action instanceof CallAssign assign) {
+        core.answered(assign, Answer.of(null), now);
+      } else if (action instanceof Fetch fetch && fetch.request().offset() == 0) {
+        core.answered(fetch, Answer.of(messages()), now);
+      } else if (action instanceof CommitPositions commit) {
+        batches.add(commit);
+      } else if (action instanceof CallLost) {
         lost.add(action);
-      } else if (action instanceof Wanted.CallRelease release) {
-        release.owned().release.stateGiven(null, null, now);
-      } else if (action instanceof Wanted.Release release) {
+      } else if (action instanceof CallRelease release) {
+        core.answered(release, Answer.of(null), now);
+      } else if (action instanceof Release release) {
         releases.add(release.command());
-      } else if (action instanceof Wanted.Commit) {
+      } else if (action instanceof Commit) {
         throw new AssertionError("a position goes out with others: " + action);
       }
     }
@@ -127,7 +134,7 @@ class PositionCommitsTest {
     }
   }
 
-  private static List<Position> positions(CommitBatch batch) {
+  private static List<Position> positions(CommitPositions batch) {
     if (batch.command() instanceof DataCommand.Commit one) {
       return List.of(new Position("g", one.shard(), one.epoch(), one.offset(), -1));
     }
@@ -135,7 +142,7 @@ class PositionCommitsTest {
   }
 
   /** The offsets of a batch by shard. */
-  private static Map<Integer, Long> offsets(CommitBatch batch) {
+  private static Map<Integer, Long> offsets(CommitPositions batch) {
     Map<Integer, Long> offsets = new TreeMap<>();
     for (Position each : positions(batch)) {
       offsets.put(each.shard().shard(), each.offset());
@@ -143,13 +150,13 @@ class PositionCommitsTest {
     return offsets;
   }
 
-  private CommitBatch only() {
+  private CommitPositions only() {
     assertThat(batches).hasSize(1);
     return batches.remove(0);
   }
 
-  private static void taken(CommitBatch batch, long now) {
-    batch.answered(new Reply.OfCommits(List.of()), now);
+  private void taken(CommitPositions batch) {
+    core.answered(batch, Answer.of(new Reply.OfCommits(List.of())), now);
   }
 
   @Test
@@ -161,8 +168,8 @@ class PositionCommitsTest {
     assertThat(batches).as("before the next tick").isEmpty();
     pass(50);
     assertThat(batches).hasSize(DATA_GROUPS);
-    assertThat(batches).extracting(CommitBatch::dataGroup).doesNotHaveDuplicates();
-    for (CommitBatch batch : batches) {
+    assertThat(batches).extracting(CommitPositions::dataGroup).doesNotHaveDuplicates();
+    for (CommitPositions batch : batches) {
       for (Position each : positions(batch)) {
         assertThat(each.shard().dataGroup(DATA_GROUPS)).isEqualTo(batch.dataGroup());
         assertThat(each.epoch()).isEqualTo(1);
@@ -183,9 +190,9 @@ class PositionCommitsTest {
         pass(50);
       }
       assertThat(now - finished).isLessThanOrEqualTo(200);
-      CommitBatch batch = only();
+      CommitPositions batch = only();
       assertThat(offsets(batch)).isEqualTo(Map.of(0, (long) i));
-      taken(batch, now);
+      taken(batch);
       pass(new SplittableRandom(i).nextInt(8) * 50L);
       assertThat(batches).as("nothing is new").isEmpty();
     }
@@ -198,8 +205,8 @@ class PositionCommitsTest {
     for (int i = 0; i < 200; i++) {
       handle(i % 100, 1);
       pass(50);
-      for (CommitBatch batch : batches) {
-        taken(batch, now);
+      for (CommitPositions batch : batches) {
+        taken(batch);
         sent++;
       }
       batches.clear();
@@ -212,11 +219,11 @@ class PositionCommitsTest {
     own(1);
     handle(0, 1);
     pass(50);
-    CommitBatch first = only();
+    CommitPositions first = only();
     handle(0, 600);
     pass(5_000);
     assertThat(batches).isEmpty();
-    taken(first, now);
+    taken(first);
     pass(50);
     assertThat(offsets(only())).isEqualTo(Map.of(0, 601L));
   }
@@ -226,7 +233,7 @@ class PositionCommitsTest {
     own(1);
     handle(0, 1);
     pass(50);
-    taken(only(), now);
+    taken(only());
     now += 50;
     handle(0, 499);
     assertThat(batches).isEmpty();
@@ -241,18 +248,19 @@ class PositionCommitsTest {
       handle(i, 1);
     }
     pass(50);
-    CommitBatch batch = batches.remove(0);
+    CommitPositions batch = batches.remove(0);
     batches.clear();
     List<Integer> shards = List.copyOf(offsets(batch).keySet());
     assertThat(shards).hasSizeGreaterThan(2);
     List<Position> sent = positions(batch);
-    List<RefusedCommit> refused =
-        List.of(
-            new RefusedCommit(0, Refusal.FENCED, "epoch 1"),
-            new RefusedCommit(1, Refusal.UNAVAILABLE, "later"));
-    List<CommitBatch.Taken> taken = batch.answered(new Reply.OfCommits(refused), now);
+    Reply reply =
+        new Reply.OfCommits(
+            List.of(
+                new RefusedCommit(0, Refusal.FENCED, "epoch 1"),
+                new RefusedCommit(1, Refusal.UNAVAILABLE, "later")));
+    assertThat(CommitPositions.refused(reply)).containsOnlyKeys(0, 1);
+    core.answered(batch, Answer.of(reply), now);
     act();
-    assertThat(taken).hasSize(sent.size() - 2);
     assertThat(lost).hasSize(1);
     assertThat(core.owned()).isEqualTo(39);
     pass(600);
@@ -268,16 +276,16 @@ class PositionCommitsTest {
     handle(2, 1);
     pass(50);
     Map<Integer, Long> all = new TreeMap<>();
-    for (CommitBatch batch : List.copyOf(batches)) {
-      batch.failed(new RefusedException(Refusal.INDETERMINATE, "lost"), now);
+    for (CommitPositions batch : List.copyOf(batches)) {
+      core.answered(batch, Answer.failed(new RefusedException(Refusal.INDETERMINATE, "lost")), now);
     }
     batches.clear();
     handle(1, 4);
     for (int i = 0; i < 12; i++) {
       pass(50);
-      for (CommitBatch batch : batches) {
+      for (CommitPositions batch : batches) {
         all.putAll(offsets(batch));
-        taken(batch, now);
+        taken(batch);
       }
       batches.clear();
     }
@@ -289,7 +297,7 @@ class PositionCommitsTest {
     own(1);
     handle(0, 1);
     pass(50);
-    CommitBatch batch = only();
+    CommitPositions batch = only();
     handle(0, 2);
     assign(0);
     tasks.get(0).forEach(task -> core.finished(task, now));
@@ -299,7 +307,7 @@ class PositionCommitsTest {
     long offset = releases.get(0).offset();
     assertThat(offset).isGreaterThanOrEqualTo(3);
     // The log took the release first, and refuses the position.
-    batch.failed(new RefusedException(Refusal.FENCED, "no owner"), now);
+    core.answered(batch, Answer.failed(new RefusedException(Refusal.FENCED, "no owner")), now);
     act();
     pass(1_000);
     assertThat(batches).isEmpty();
@@ -315,7 +323,7 @@ class PositionCommitsTest {
     assertThat(batches).isEmpty();
     core.shardGroups(ShardGroups.formed(1));
     pass(50);
-    taken(only(), now);
+    taken(only());
     handle(0, 1);
     core.link(false, now);
     pass(1_000);

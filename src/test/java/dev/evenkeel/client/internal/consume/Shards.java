@@ -12,7 +12,7 @@ import java.util.SplittableRandom;
 final class Shards implements OwnedShard.Host {
   static final Shard SHARD = new Shard(1, 0);
 
-  final List<Wanted> actions = new ArrayList<>();
+  final List<ConsumerAction> actions = new ArrayList<>();
 
   private final Environment environment =
       new Environment(
@@ -21,7 +21,7 @@ final class Shards implements OwnedShard.Host {
           new Environment.HandlerKind(false, false, false, false),
           new SplittableRandom(1),
           0,
-          action -> actions.add(Wanted.of(action)),
+          action -> actions.add(action),
           () -> 1,
           () -> 0,
           now -> {});
@@ -36,7 +36,7 @@ final class Shards implements OwnedShard.Host {
         new Ownership("t", SHARD, 3),
         environment,
         this,
-        new OwnedShard.Start(predecessor, false, 0, null, null, null));
+        new ShardTakeover.Start(predecessor, false, 0, null, null, null));
   }
 
   static Task task(OwnedShard owned, long offset, boolean retry) {

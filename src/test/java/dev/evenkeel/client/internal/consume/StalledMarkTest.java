@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.ShardProgress;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Fetch;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import java.util.List;
@@ -31,15 +32,15 @@ class StalledMarkTest {
     for (int i = 0; i < messages; i++) {
       batch.add(new Message(null, Map.of(), 0, new byte[1]));
     }
-    Wanted.Fetch fetch =
+    Fetch fetch =
         shards.actions.stream()
-            .filter(Wanted.Fetch.class::isInstance)
-            .map(Wanted.Fetch.class::cast)
+            .filter(Fetch.class::isInstance)
+            .map(Fetch.class::cast)
             .reduce((first, last) -> last)
             .orElseThrow();
     FetchAnswer.Placed placed = new FetchAnswer.Placed(end, batch.build(1, 0, 0));
     end += messages;
-    shard.fetched(fetch.request(), new FetchAnswer(0, end, 0, List.of(placed)), now);
+    shard.answered(fetch, Answer.of(new FetchAnswer(0, end, 0, List.of(placed))), now);
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.evenkeel.client.internal.member;
 
+import dev.evenkeel.client.internal.consume.ConsumerAction.Opened;
 import dev.evenkeel.client.internal.consume.PublishRequest;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
@@ -9,7 +10,6 @@ import dev.evenkeel.protocol.wire.AppendResults;
 import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Future;
 import java.nio.ByteBuffer;
-import java.util.List;
 
 /** The production calls for what handlers publish, over a cluster that a test makes up. */
 public final class PublishBench {
@@ -83,10 +83,10 @@ public final class PublishBench {
   }
 
   public Future<Long> open(Shard input, long epoch, long producerId) {
-    return calls.open(input, epoch, producerId).map(PublishCalls.Opened::producerId);
+    return calls.open(input, epoch, producerId).map(Opened::producerId);
   }
 
-  public Future<List<AppendResults.Result>> publish(PublishRequest request) {
+  public Future<AppendResults> publish(PublishRequest request) {
     return calls.publish(request);
   }
 }
