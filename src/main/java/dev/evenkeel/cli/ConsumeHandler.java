@@ -1,6 +1,7 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.ContextHandler;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.LeaderContext;
@@ -22,7 +23,7 @@ import java.util.function.LongSupplier;
  * nothing has happened, and reports when the maximum is reached. Use it on the consumer's context
  * only.
  */
-final class ConsumeHandler implements ConsumerHandler {
+class ConsumeHandler implements ConsumerHandler {
   private final Function<Delivery, Future<Void>> work;
   private final ExecWork commands;
   private final MaxGate gate;
@@ -63,18 +64,29 @@ final class ConsumeHandler implements ConsumerHandler {
     this.nanoClock = nanoClock;
   }
 
-  @Override
-  public boolean usesContext() {
-    return commands.storesStates();
-  }
+  /** Also stores the states of shards while these go on. */
+  static final class Storing extends ConsumeHandler implements ContextHandler {
+    Storing(
+        Function<Delivery, Future<Void>> work,
+        ExecWork commands,
+        long max,
+        int attemptsMax,
+        Runnable onComplete,
+        Consumer<MemberFaultException> onFault,
+        LongSupplier nanoClock) {
+      super(work, commands, max, attemptsMax, onComplete, onFault, nanoClock);
+    }
 
-  @Override
-  public Future<Void> handle(Delivery delivery, MessageContext context) {
-    return handle(
-        delivery,
-        work.andThen(
-            done ->
-                done.compose(ended -> commands.store(delivery, context, nanoClock.getAsLong()))));
+    @Override
+    public Future<Void> handle(Delivery delivery, MessageContext context) {
+      return super.handle(
+          delivery,
+          super.work.andThen(
+              done ->
+                  done.compose(
+                      ended ->
+                          super.commands.store(delivery, context, super.nanoClock.getAsLong()))));
+    }
   }
 
   @Override

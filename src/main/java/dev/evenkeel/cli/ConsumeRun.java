@@ -101,15 +101,15 @@ final class ConsumeRun {
         settings.json()
             ? delivery -> output.write(line -> JsonLine.json(line, delivery))
             : delivery -> output.write(line -> JsonLine.text(line, delivery));
+    Function<Delivery, Future<Void>> work =
+        settings.execCommand() == null ? print : commands::handle;
+    long max = settings.max();
     handler =
-        new ConsumeHandler(
-            settings.execCommand() == null ? print : commands::handle,
-            commands,
-            settings.max(),
-            attemptsMax,
-            this::leave,
-            this::leave,
-            System::nanoTime);
+        commands.storesStates()
+            ? new ConsumeHandler.Storing(
+                work, commands, max, attemptsMax, this::leave, this::leave, System::nanoTime)
+            : new ConsumeHandler(
+                work, commands, max, attemptsMax, this::leave, this::leave, System::nanoTime);
   }
 
   /** Completes when it has left; fails if it could not join or was ended by the cluster. */

@@ -33,9 +33,4 @@ public interface BlockingHandler extends ConsumerHandler {
       return Future.failedFuture(e);
     }
   }
-
-  @Override
-  default boolean blocks() {
-    return true;
-  }
 }

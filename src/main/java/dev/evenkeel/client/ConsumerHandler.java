@@ -6,8 +6,9 @@ import io.vertx.core.buffer.Buffer;
 import java.util.List;
 
 /**
- * What an application does with messages. In most cases it is a lambda for {@link
- * #handle(Delivery)}; the other methods have defaults.
+ * What an application does with messages. In most cases it is a lambda for {@link #handle}; the
+ * other methods have defaults. To publish or to commit state with a message, be a {@link
+ * ContextHandler}; to take several messages at once, a {@link BatchHandler}.
  *
  * <p>All methods are called on the consumer's context, so never two at the same time, and must not
  * block. A method that returns a future has ended when the future completes, on any thread.
@@ -31,60 +32,6 @@ public interface ConsumerHandler {
    *     ConsumerOptions#setOnFailure}).
    */
   Future<Void> handle(Delivery delivery);
-
-  /**
-   * Handles a message, with a context to publish through. It is called instead of {@link
-   * #handle(Delivery)} if {@link #usesContext} is true. See {@link ContextHandler}.
-   */
-  default Future<Void> handle(Delivery delivery, MessageContext context) {
-    return handle(delivery);
-  }
-
-  /**
-   * Whether {@link #handle(Delivery, MessageContext)} is called instead of {@link
-   * #handle(Delivery)}. By default false.
-   */
-  default boolean usesContext() {
-    return false;
-  }
-
-  /**
-   * Whether the methods that return futures may block, and are called on worker threads even
-   * without {@link ConsumerOptions#setWorker}. By default false.
-   */
-  default boolean blocks() {
-    return false;
-  }
-
-  /**
-   * Handles several messages of one shard, in their order. If {@link #handlesBatches} is true, it
-   * is called with every message that is tried for the first time; a batch has as many as have been
-   * fetched, up to {@link ConsumerOptions#setBatchMessages}, and may have one. With order SHARD a
-   * shard has one batch at a time. See {@link BatchHandler}.
-   *
-   * <p>All messages of the batch are finished when the future succeeds. If it fails, or if the
-   * method throws, none is: then each of them goes to {@link #handle(Delivery)} alone, in their
-   * order and at once. So whatever was done for some of them before the failure is done again. A
-   * failed batch does not count as an attempt.
-   *
-   * <p>It needs order SHARD or NONE and at-least-once or effectively-once. It does not go with mode
-   * LEVEL, dedup, a keyRate, or a {@link MessageContext}; otherwise the consumer fails with
-   * INVALID.
-   *
-   * @param batch at least one message; the list does not change
-   * @return never null
-   */
-  default Future<Void> handleBatch(List<Delivery> batch) {
-    throw new UnsupportedOperationException("this handler takes single messages");
-  }
-
-  /**
-   * Whether {@link #handleBatch} is called. By default: whether the class overrides {@link
-   * #handleBatch}.
-   */
-  default boolean handlesBatches() {
-    return overrides("handleBatch", List.class);
-  }
 
   /**
    * Called before the first message of a shard that this member gets. The shard's messages wait

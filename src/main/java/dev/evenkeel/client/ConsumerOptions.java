@@ -992,7 +992,7 @@ public final class ConsumerOptions extends SettingValues<ConsumerOptions> {
   }
 
   /**
-   * The most messages that {@link ConsumerHandler#handleBatch} gets at once: 1 to {@value
+   * The most messages that {@link BatchHandler#handleBatch} gets at once: 1 to {@value
    * #HAND_OUT_MESSAGES_MAX}, by default {@value #BATCH_MESSAGES_DEFAULT}. If it is more than {@link
    * #setHandOutMessages}, so many messages of a shard may run at once. Only for handlers of
    * batches.

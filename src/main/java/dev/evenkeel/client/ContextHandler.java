@@ -24,7 +24,6 @@ public interface ContextHandler extends ConsumerHandler {
    * returned future has succeeded. If the future fails, nothing is published or kept, and the
    * message is tried again.
    */
-  @Override
   Future<Void> handle(Delivery delivery, MessageContext context);
 
   /** Never called: {@link #handle(Delivery, MessageContext)} is called instead. */
@@ -32,10 +31,5 @@ public interface ContextHandler extends ConsumerHandler {
   @SuppressWarnings("FunctionalInterfaceMethodChanged")
   default Future<Void> handle(Delivery delivery) {
     throw new UnsupportedOperationException("this handler needs a context");
-  }
-
-  @Override
-  default boolean usesContext() {
-    return true;
   }
 }

@@ -27,7 +27,7 @@ class StatelessShardsTest {
   private final Queue<Map.Entry<Integer, String>> began = new ConcurrentLinkedQueue<>();
 
   private ConsumerHandler handler() {
-    return new ConsumerHandler() {
+    return new ContextHandler() {
       @Override
       public Future<Void> onAssign(ShardContext shard, Buffer state) {
         began.add(Map.entry(shard.firstShard(), String.valueOf(state)));
@@ -48,16 +48,6 @@ class StatelessShardsTest {
         }
         context.commit(Buffer.buffer(text));
         return Future.succeededFuture();
-      }
-
-      @Override
-      public Future<Void> handle(Delivery delivery) {
-        throw new AssertionError("without a context");
-      }
-
-      @Override
-      public boolean usesContext() {
-        return true;
       }
     };
   }

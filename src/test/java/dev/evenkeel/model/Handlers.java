@@ -1,6 +1,8 @@
 package dev.evenkeel.model;
 
+import dev.evenkeel.client.BatchHandler;
 import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.ContextHandler;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.LeaderCareer;
 import dev.evenkeel.client.LeaderContext;
@@ -153,7 +155,7 @@ final class Handlers {
   }
 
   /** Takes batches; one that has a message that fails, fails whole. */
-  private final class Batches extends Single {
+  private final class Batches extends Single implements BatchHandler {
     @Override
     public Future<Void> handleBatch(List<Delivery> batch) {
       if (batch.isEmpty() || batch.size() > Kind.BATCH_MESSAGES) {
@@ -175,16 +177,11 @@ final class Handlers {
   }
 
   /** Publishes what it gets. */
-  private final class Publisher extends Single {
+  private final class Publisher extends Single implements ContextHandler {
     @Override
     public Future<Void> handle(Delivery delivery, MessageContext context) {
       context.publish(outputs, delivery.message());
       return handle(delivery);
-    }
-
-    @Override
-    public boolean usesContext() {
-      return true;
     }
   }
 
@@ -260,7 +257,7 @@ final class Handlers {
   }
 
   /** Commits the state with each message. */
-  private final class ExactKeeper extends Keeper {
+  private final class ExactKeeper extends Keeper implements ContextHandler {
     @Override
     public Future<Void> handle(Delivery delivery, MessageContext context) {
       Set<Integer> ids = states.get(name(delivery.topic(), delivery.shard()));
@@ -271,11 +268,6 @@ final class Handlers {
                   context.commit(written(ids));
                 }
               });
-    }
-
-    @Override
-    public boolean usesContext() {
-      return true;
     }
   }
 

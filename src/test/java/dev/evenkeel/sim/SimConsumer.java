@@ -9,6 +9,7 @@ import dev.evenkeel.client.internal.consume.Backoff;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.ElapsedTime;
+import dev.evenkeel.client.internal.consume.HandlerKind;
 import dev.evenkeel.client.internal.consume.HeartbeatPlan;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.protocol.Limits;
@@ -81,7 +82,8 @@ final class SimConsumer extends Actor {
     bornMillis = machine.wallMillis();
     boolean keepsState = group.keepsState();
     boolean publishes = group.publishes();
-    core = new ConsumerCore(options, instance, keepsState, group.givesState(), publishes, random);
+    HandlerKind kind = new HandlerKind(keepsState, group.givesState(), publishes, false);
+    core = new ConsumerCore(options, instance, kind, random);
     core.shardGroups(ShardGroups.formed(world.brokers.groups().size()));
     handler = group.handling(this, keepsState);
     calls = new SimCalls(world, this);

@@ -87,31 +87,9 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   /**
    * @param options with its member's name
    * @param instance this run of the member
-   * @param keepsState whether the handler uses the state of former owners
-   * @param givesState whether it gives state to later ones
-   * @param publishes whether the handler may publish
    */
   public ConsumerCore(
-      ConsumerOptions options,
-      String instance,
-      boolean keepsState,
-      boolean givesState,
-      boolean publishes,
-      RandomGenerator random) {
-    this(options, instance, keepsState, givesState, publishes, false, random);
-  }
-
-  /**
-   * @param batches whether the handler takes batches of messages
-   */
-  public ConsumerCore(
-      ConsumerOptions options,
-      String instance,
-      boolean keepsState,
-      boolean givesState,
-      boolean publishes,
-      boolean batches,
-      RandomGenerator random) {
+      ConsumerOptions options, String instance, HandlerKind handler, RandomGenerator random) {
     this.options = options;
     parallel = options.getParallel();
     open = options.getMode() != Mode.SINGLETON;
@@ -119,7 +97,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
         new Environment(
             options,
             instance,
-            new Environment.HandlerKind(keepsState, givesState, publishes, batches),
+            handler,
             random,
             options.getKeyRate() == null ? 0 : WAITING_OF_SHARD_MAX,
             actions::addLast,

@@ -19,15 +19,6 @@ import org.slf4j.event.Level;
  * connection, and the actions that go out. {@link ConsumerCore} sets it.
  */
 final class Environment {
-  /**
-   * What the handler does with the state of a shard, and whether it publishes.
-   *
-   * @param keepsState it uses the state of former owners
-   * @param givesState it gives state to later owners
-   * @param batches it takes batches of messages
-   */
-  record HandlerKind(boolean keepsState, boolean givesState, boolean publishes, boolean batches) {}
-
   final ConsumerOptions options;
 
   /** This run of the member. */

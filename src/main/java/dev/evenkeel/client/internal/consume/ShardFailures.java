@@ -79,7 +79,7 @@ final class ShardFailures {
 
   /** Whether a failed message leaves the window; else it waits there. */
   private static boolean moves(Environment environment) {
-    Environment.HandlerKind handler = environment.handler;
+    HandlerKind handler = environment.handler;
     boolean state = handler.keepsState() || handler.givesState() || handler.publishes();
     ConsumerOptions options = environment.options;
     return !state && !options.isHoldFailed() && options.getOrder() != Order.SHARD;

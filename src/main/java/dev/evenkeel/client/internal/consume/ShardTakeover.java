@@ -244,7 +244,7 @@ final class ShardTakeover {
       shard.lose("the log says: " + lease.withoutState(), now);
       return;
     }
-    Environment.HandlerKind handler = environment.handler;
+    HandlerKind handler = environment.handler;
     boolean given = handler.keepsState() && lease.state() != null && lease.stateOffset() >= 0;
     boolean empty = given && lease.state().length == 0;
     givenState = given && !empty ? lease.state() : null;

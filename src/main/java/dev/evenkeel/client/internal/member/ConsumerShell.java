@@ -10,6 +10,7 @@ import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.level.MessageId;
+import dev.evenkeel.client.BlockingHandler;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
@@ -24,6 +25,7 @@ import dev.evenkeel.client.internal.broadcast.StoredPositions;
 import dev.evenkeel.client.internal.consume.Admission;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
+import dev.evenkeel.client.internal.consume.HandlerKind;
 import dev.evenkeel.client.internal.consume.MessageSource;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.client.internal.tracing.HandlerSpans;
@@ -89,7 +91,6 @@ final class ConsumerShell
   private final Leaderships leaderships;
 
   private final String host;
-  private final boolean keepsState;
 
   /** Null: the handler runs on the context. */
   private final Workers workers;
@@ -183,27 +184,26 @@ final class ConsumerShell
     this.directory = directory;
     this.options = options;
     workers =
-        options.isWorker() || handler.blocks()
+        options.isWorker() || handler instanceof BlockingHandler
             ? new Workers(options, "evenkeel-" + options.getGroup() + "/" + options.getMember())
             : null;
     this.host = host;
-    keepsState = handler.keepsState() && positions == null;
     context = new OwnContext(link.vertx());
     ConsumerHandler called = workers == null ? handler : workers.running(handler);
-    run = new MemberRun(link, directory, options, called, instance, context);
+    HandlerKind kind = HandlerKind.of(handler);
+    run =
+        new MemberRun(
+            link,
+            directory,
+            options,
+            called,
+            positions == null ? kind : kind.withoutState(),
+            instance,
+            context);
     topics = new SubscribedTopics(run, this);
     HandlerSpans spans = HandlerSpans.of(context.vertx(), options);
     SplittableRandom random = new SplittableRandom();
-    boolean givesState = handler.givesState() && positions == null;
-    core =
-        new ConsumerCore(
-            options,
-            instance,
-            keepsState,
-            givesState,
-            handler.usesContext(),
-            handler.handlesBatches(),
-            random);
+    core = new ConsumerCore(options, instance, run.kind(), random);
     ShardCalls calls = new ShardCalls(link, directory, options.getGroup(), context);
     broadcast =
         positions == null ? null : new BroadcastMember(run, this, core, topics, calls, positions);
@@ -231,7 +231,7 @@ final class ConsumerShell
       level = new LevelMember(run, this, random);
       features.add(level);
       source = level.work();
-      HandlerCalls handling = new HandlerCalls(run, spans, keepsState, repetition);
+      HandlerCalls handling = new HandlerCalls(run, spans, repetition);
       messages = new MessageLoop<>(run, this::turn, level.work(), handling::handle);
       rated = null;
       unrated = null;
@@ -254,7 +254,7 @@ final class ConsumerShell
       MessageSource<Task> last = rates == null ? admission : rates.source();
       // The dedup step measures repetition itself, also for messages that it declines.
       RepetitionWatch watch = dedup == null ? repetition : null;
-      rated = new HandlerCalls(run, spans, keepsState, watch).loop(last, this::turn);
+      rated = new HandlerCalls(run, spans, watch).loop(last, this::turn);
       messages = rated;
     }
     heartbeats = new HeartbeatLoop(run, this, random);
@@ -277,7 +277,8 @@ final class ConsumerShell
               link.vertx().setPeriodic(ConsumerCore.TICK_MILLIS, id -> context.run(this::tick));
           blockedLoop.start();
           Future<Void> warm =
-              link.vertx().executeBlocking(() -> WarmUp.once(options.getOrder(), keepsState));
+              link.vertx()
+                  .executeBlocking(() -> WarmUp.once(options.getOrder(), run.kind().keepsState()));
           List<Future<Void>> reachable = new ArrayList<>(List.of(pushes.registered()));
           features.forEach(feature -> reachable.add(feature.begin()));
           Future.join(reachable)

@@ -1,7 +1,9 @@
 package dev.evenkeel.client.internal.member;
 
+import dev.evenkeel.client.BatchHandler;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
+import dev.evenkeel.client.ContextHandler;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.internal.admission.RepetitionWatch;
 import dev.evenkeel.client.internal.consume.MessageSource;
@@ -30,16 +32,16 @@ final class HandlerCalls {
 
   /**
    * @param spans null: no message has a span
-   * @param keepsState whether the handler uses the state of former owners
    * @param repetition measures how often messages repeat; null: it is measured elsewhere
    */
-  HandlerCalls(MemberRun run, HandlerSpans spans, boolean keepsState, RepetitionWatch repetition) {
+  HandlerCalls(MemberRun run, HandlerSpans spans, RepetitionWatch repetition) {
     this.run = run;
     handler = run.handler();
     this.spans = spans;
     publishSpans =
-        handler.usesContext() ? SendSpans.of(run.vertx(), run.options().getTracing()) : null;
-    commits = keepsState && run.options().getDelivery() == DeliveryPolicy.EFFECTIVELY_ONCE;
+        run.kind().publishes() ? SendSpans.of(run.vertx(), run.options().getTracing()) : null;
+    commits =
+        run.kind().keepsState() && run.options().getDelivery() == DeliveryPolicy.EFFECTIVELY_ONCE;
     this.repetition = repetition;
   }
 
@@ -49,10 +51,10 @@ final class HandlerCalls {
    * @param turn does everything that can be done now
    */
   MessageLoop<Task> loop(MessageSource<Task> source, Runnable turn) {
-    return handler.usesContext()
+    return run.kind().publishes()
         ? new MessageLoop<>(run, turn, source, this::handleWithContext)
         : new MessageLoop<>(
-            run, turn, source, this::handle, handler.handlesBatches() ? this::handleBatch : null);
+            run, turn, source, this::handle, run.kind().batches() ? this::handleBatch : null);
   }
 
   Future<Void> handle(MessageSource.Handed task, Delivery delivery) {
@@ -64,18 +66,20 @@ final class HandlerCalls {
 
   private Future<Void> handleBatch(List<Delivery> batch) {
     batch.forEach(this::look);
+    BatchHandler to = (BatchHandler) handler;
     return spans == null
-        ? handler.handleBatch(batch)
-        : spans.handleBatch(batch, () -> handler.handleBatch(batch));
+        ? to.handleBatch(batch)
+        : spans.handleBatch(batch, () -> to.handleBatch(batch));
   }
 
   private Future<Void> handleWithContext(Task task, Delivery delivery) {
     look(delivery);
     TaskContext of = new TaskContext(run.directory(), commits, task, publishSpans);
+    ContextHandler to = (ContextHandler) handler;
     Future<Void> handled =
         spans == null
-            ? handler.handle(delivery, of)
-            : spans.handle(delivery, () -> handler.handle(delivery, of));
+            ? to.handle(delivery, of)
+            : spans.handle(delivery, () -> to.handle(delivery, of));
     return handled == null ? null : handled.onComplete(ended -> of.end());
   }
 

@@ -5,6 +5,7 @@ import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.internal.consume.HandlerKind;
 import io.vertx.core.Vertx;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,6 +15,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param options with its member's name; the topics are those that its heartbeats name
  * @param handler as it is to be called: perhaps on worker threads
+ * @param kind of the handler; without state in mode broadcast
  * @param instance the id of this run
  * @param context on which everything of it happens
  */
@@ -22,6 +24,7 @@ record MemberRun(
     ClusterDirectory directory,
     ConsumerOptions options,
     ConsumerHandler handler,
+    HandlerKind kind,
     String instance,
     OwnContext context) {
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);

@@ -11,6 +11,7 @@ import dev.evenkeel.client.ConsumerOptions.OverRate;
 import dev.evenkeel.client.ConsumerOptions.RateBy;
 import dev.evenkeel.client.ConsumerOptions.Strategy;
 import dev.evenkeel.client.ConsumerOptions.WorkerThreads;
+import dev.evenkeel.client.internal.consume.HandlerKind;
 import dev.evenkeel.client.internal.consume.SelfFence;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Names;
@@ -236,8 +237,9 @@ public final class OptionsCheck {
   static void check(ConsumerOptions options, ConsumerHandler handler) {
     DeliveryPolicy delivery = options.getDelivery();
     boolean atMostOnce = delivery == DeliveryPolicy.AT_MOST_ONCE;
-    boolean state = handler.keepsState();
-    boolean context = handler.usesContext();
+    HandlerKind kind = HandlerKind.of(handler);
+    boolean state = kind.keepsState();
+    boolean context = kind.publishes();
     refuseIf(
         context && (options.getMode() != Mode.SHARDED || options.getDedup() != Dedup.OFF),
         "a handler with a context works in %s sharded and without %s",
@@ -253,7 +255,7 @@ public final class OptionsCheck {
         "the state would begin again at its own offset, use effectively-once");
     if (delivery == DeliveryPolicy.EFFECTIVELY_ONCE) {
       refuseIf(
-          !context && !(state && handler.givesState()),
+          !context && !(state && kind.givesState()),
           delivery,
           "the handler must publish through its context or keep state, or use at-least-once");
       refuseIf(
@@ -262,9 +264,9 @@ public final class OptionsCheck {
           "the state stands for all messages below an offset, use %s shard",
           of("order"));
     }
-    batches(options, handler.handlesBatches(), context);
+    batches(options, kind.batches(), context);
     refuseIf(
-        options.getMode() == Mode.BROADCAST && state && handler.givesState(),
+        options.getMode() == Mode.BROADCAST && state && kind.givesState(),
         "a handler with state in mode broadcast: let its keepsState return false");
   }
 
@@ -272,7 +274,7 @@ public final class OptionsCheck {
     if (!batches) {
       refuseIf(
           given(options, "batchMessages") != null,
-          "batchMessages is given: only a handler of batches has them, override handleBatch");
+          "batchMessages is given: only a BatchHandler has them");
       return;
     }
     refuseIf(context, "a handler of batches with a context: a context is of one message");

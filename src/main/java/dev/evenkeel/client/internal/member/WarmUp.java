@@ -7,6 +7,7 @@ import dev.evenkeel.client.ConsumerOptions.Order;
 import dev.evenkeel.client.internal.consume.Answer;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
+import dev.evenkeel.client.internal.consume.HandlerKind;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Generation;
@@ -52,7 +53,7 @@ final class WarmUp {
 
   private final ConsumerOptions options =
       new ConsumerOptions().setGroup(TOPIC).setMember(TOPIC).setTopics(List.of(TOPIC));
-  private final boolean keepsState;
+  private final HandlerKind handler;
   private final byte[] batch;
   private ConsumerCore core;
   private long now;
@@ -62,7 +63,7 @@ final class WarmUp {
    */
   WarmUp(Order order, boolean keepsState) {
     options.setOrder(order);
-    this.keepsState = keepsState;
+    handler = HandlerKind.stateful(keepsState);
     BatchBuilder builder = new BatchBuilder(4_096);
     for (int i = 0; i < MESSAGES; i++) {
       builder.add(new Message(new byte[] {(byte) (i % 4)}, Map.of(), 0, new byte[10]));
@@ -92,7 +93,7 @@ final class WarmUp {
    * @return messages that were handled
    */
   long play() {
-    core = new ConsumerCore(options, RUN, keepsState, keepsState, false, new SplittableRandom(1));
+    core = new ConsumerCore(options, RUN, handler, new SplittableRandom(1));
     core.shardGroups(ShardGroups.formed(1));
     core.heartbeatAnswered(now);
     Assignment.Owned owned = new Assignment.Owned(TOPIC, SHARD, 1, false, 0, 0);

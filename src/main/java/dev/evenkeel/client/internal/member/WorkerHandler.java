@@ -1,21 +1,22 @@
 package dev.evenkeel.client.internal.member;
 
+import dev.evenkeel.client.BatchHandler;
 import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.ContextHandler;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.LeaderContext;
 import dev.evenkeel.client.MessageContext;
 import dev.evenkeel.client.ParentState;
 import dev.evenkeel.client.ShardContext;
-import dev.evenkeel.protocol.Message;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.util.List;
 
 /**
  * A handler whose methods that return futures run on {@link Workers}. The others stay on the
- * consumer's context.
+ * consumer's context. The kind and the dedup keys are those of the handler itself.
  */
-final class WorkerHandler implements ConsumerHandler {
+final class WorkerHandler implements ContextHandler, BatchHandler {
   private final ConsumerHandler handler;
   private final Workers workers;
 
@@ -33,13 +34,13 @@ final class WorkerHandler implements ConsumerHandler {
   @Override
   public Future<Void> handle(Delivery delivery, MessageContext context) {
     delivery.message().detach();
-    return workers.message(() -> notNull(handler.handle(delivery, context)));
+    return workers.message(() -> notNull(((ContextHandler) handler).handle(delivery, context)));
   }
 
   @Override
   public Future<Void> handleBatch(List<Delivery> batch) {
     batch.forEach(each -> each.message().detach());
-    return workers.message(() -> notNull(handler.handleBatch(batch)));
+    return workers.message(() -> notNull(((BatchHandler) handler).handleBatch(batch)));
   }
 
   private static Future<Void> notNull(Future<Void> result) {
@@ -59,21 +60,6 @@ final class WorkerHandler implements ConsumerHandler {
   @Override
   public Future<Buffer> onRelease(ShardContext shard) {
     return workers.shard(() -> handler.onRelease(shard));
-  }
-
-  @Override
-  public boolean blocks() {
-    return true;
-  }
-
-  @Override
-  public boolean usesContext() {
-    return handler.usesContext();
-  }
-
-  @Override
-  public boolean handlesBatches() {
-    return handler.handlesBatches();
   }
 
   @Override
@@ -97,28 +83,8 @@ final class WorkerHandler implements ConsumerHandler {
   }
 
   @Override
-  public boolean keepsState() {
-    return handler.keepsState();
-  }
-
-  @Override
-  public boolean givesState() {
-    return handler.givesState();
-  }
-
-  @Override
   public void onCommitted(String topic, int shard, long offset) {
     handler.onCommitted(topic, shard, offset);
-  }
-
-  @Override
-  public byte[] dedupKey(Message message) {
-    return handler.dedupKey(message);
-  }
-
-  @Override
-  public boolean givesDedupKey() {
-    return handler.givesDedupKey();
   }
 
   @Override

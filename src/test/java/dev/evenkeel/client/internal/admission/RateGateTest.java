@@ -19,6 +19,7 @@ import dev.evenkeel.client.internal.consume.ConsumerAction.Fetch;
 import dev.evenkeel.client.internal.consume.ConsumerAction.RecordOutcomes;
 import dev.evenkeel.client.internal.consume.ConsumerAction.Release;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
+import dev.evenkeel.client.internal.consume.HandlerKind;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.QueueCoordinator;
@@ -71,7 +72,7 @@ class RateGateTest {
     World(
         ConsumerOptions options, int shards, int keysMax, QueueCoordinator<DedupKey> coordinator) {
       this.options = options.setGroup("g").setMember("m").setTopics(List.of("t"));
-      core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
+      core = new ConsumerCore(options, "i", HandlerKind.PLAIN, new SplittableRandom(1));
       core.shardGroups(ShardGroups.formed(1));
       boolean payload = options.getRateBy() == ConsumerOptions.RateBy.PAYLOAD;
       ConsumerOptions.Dedup by =

@@ -21,6 +21,7 @@ import dev.evenkeel.client.internal.consume.ConsumerAction.ReadLease;
 import dev.evenkeel.client.internal.consume.ConsumerAction.RecordOutcomes;
 import dev.evenkeel.client.internal.consume.ConsumerAction.Release;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
+import dev.evenkeel.client.internal.consume.HandlerKind;
 import dev.evenkeel.client.internal.consume.MessageSource;
 import dev.evenkeel.client.internal.consume.Ownership;
 import dev.evenkeel.client.internal.consume.Pending;
@@ -107,10 +108,7 @@ final class Simulation {
           new ConsumerCore(
               options,
               instance,
-              keepsState,
-              keepsState,
-              false,
-              withBatches,
+              new HandlerKind(keepsState, keepsState, false, withBatches),
               new SplittableRandom(random.nextLong()));
       core.shardGroups(ShardGroups.formed(DATA_GROUPS));
       gate = dedup == null ? null : gate();

@@ -49,7 +49,12 @@ abstract class CoreBench {
   }
 
   void begin(boolean keepsState, boolean givesState) {
-    core = new ConsumerCore(options, "i", keepsState, givesState, false, new SplittableRandom(1));
+    core =
+        new ConsumerCore(
+            options,
+            "i",
+            new HandlerKind(keepsState, givesState, false, false),
+            new SplittableRandom(1));
     core.shardGroups(ShardGroups.formed(1));
     core.heartbeatAnswered(now);
   }

@@ -53,7 +53,8 @@ class DeliveryPolicyTest extends CoreBench {
     if (keyRate != null) {
       options.setKeyRate(keyRate);
     }
-    core = new ConsumerCore(options, "i", state, givesState, publishes, new SplittableRandom(1));
+    HandlerKind kind = new HandlerKind(state, givesState, publishes, false);
+    core = new ConsumerCore(options, "i", kind, new SplittableRandom(1));
     core.shardGroups(ShardGroups.formed(1));
     core.heartbeatAnswered(now);
     core.link(true, now);

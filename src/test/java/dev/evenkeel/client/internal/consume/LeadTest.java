@@ -33,9 +33,7 @@ class LeadTest {
               .setTopics(List.of("t"))
               .setMode(ConsumerOptions.Mode.SINGLETON),
           "i",
-          false,
-          false,
-          false,
+          HandlerKind.PLAIN,
           new SplittableRandom(1));
   private long revision;
 

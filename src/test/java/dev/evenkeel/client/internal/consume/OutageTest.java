@@ -40,7 +40,7 @@ class OutageTest {
           .setTopics(List.of("t"))
           .setOrder(ConsumerOptions.Order.SHARD);
   private ConsumerCore core =
-      new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
+      new ConsumerCore(options, "i", HandlerKind.PLAIN, new SplittableRandom(1));
   private final Map<Integer, Fetch> fetches = new HashMap<>();
   private final TreeSet<String> done = new TreeSet<>();
   private final TreeSet<String> dead = new TreeSet<>();
@@ -119,7 +119,7 @@ class OutageTest {
   @Test
   void messagesThatWereNotTriedComeBeforeThoseThatFailed() {
     options.setOrder(ConsumerOptions.Order.NONE);
-    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
+    core = new ConsumerCore(options, "i", HandlerKind.PLAIN, new SplittableRandom(1));
     start(1);
     arrive(0, 32);
     Predicate<String> poison = name -> Integer.parseInt(name.substring(2)) < 22;
@@ -190,7 +190,7 @@ class OutageTest {
   @Test
   void poisonOfOneShardDoesNotHoldUpAnother() {
     options.setOrder(ConsumerOptions.Order.NONE).setHoldFailed(true);
-    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
+    core = new ConsumerCore(options, "i", HandlerKind.PLAIN, new SplittableRandom(1));
     start(2);
     arrive(0, 3);
     pass(4 * MINUTE, name -> true);

@@ -56,7 +56,7 @@ class PositionCommitsTest {
 
   /** Owns so many shards, each with all messages fetched. */
   private void own(int shards) {
-    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
+    core = new ConsumerCore(options, "i", HandlerKind.PLAIN, new SplittableRandom(1));
     core.shardGroups(ShardGroups.formed(DATA_GROUPS));
     core.link(true, now);
     for (int i = 0; i < shards; i++) {

@@ -18,7 +18,7 @@ final class Shards implements OwnedShard.Host {
       new Environment(
           new ConsumerOptions().setGroup("g").setMember("m").setTopics(List.of("t")),
           "i",
-          new Environment.HandlerKind(false, false, false, false),
+          HandlerKind.PLAIN,
           new SplittableRandom(1),
           0,
           action -> actions.add(action),

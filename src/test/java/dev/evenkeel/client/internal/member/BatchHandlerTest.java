@@ -68,6 +68,23 @@ class BatchHandlerTest {
   }
 
   /** Each batch and each single message ends when the test says so. */
+  private static final class BatchesWithContext implements ContextHandler, BatchHandler {
+    @Override
+    public Future<Void> handle(Delivery delivery) {
+      return Future.succeededFuture();
+    }
+
+    @Override
+    public Future<Void> handle(Delivery delivery, MessageContext context) {
+      return Future.succeededFuture();
+    }
+
+    @Override
+    public Future<Void> handleBatch(List<Delivery> batch) {
+      return Future.succeededFuture();
+    }
+  }
+
   private static class Held implements BatchHandler {
     record Call(boolean alone, List<Delivery> batch, Promise<Void> end) {
       List<Long> offsets() {
@@ -218,7 +235,7 @@ class BatchHandlerTest {
     List<Long> single = new CopyOnWriteArrayList<>();
     append(0, 4);
     ConsumerHandler handler =
-        new ConsumerHandler() {
+        new BatchHandler() {
           @Override
           public Future<Void> handleBatch(List<Delivery> batch) {
             throw new IllegalStateException("broken");
@@ -350,19 +367,6 @@ class BatchHandlerTest {
         "would be lost as a whole",
         options().setDelivery(ConsumerOptions.DeliveryPolicy.AT_MOST_ONCE),
         batches);
-    refused(
-        "with a context",
-        options(),
-        new ContextHandler() {
-          @Override
-          public Future<Void> handle(Delivery delivery, MessageContext context) {
-            return Future.succeededFuture();
-          }
-
-          @Override
-          public Future<Void> handleBatch(List<Delivery> batch) {
-            return Future.succeededFuture();
-          }
-        });
+    refused("with a context", options(), new BatchesWithContext());
   }
 }
