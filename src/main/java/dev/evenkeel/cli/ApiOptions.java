@@ -8,10 +8,11 @@ import java.util.function.Function;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** The options of every command that talks to the HTTP API: the address and the output format. */
-final class ApiOptions {
+class ApiOptions {
   enum Format {
     text,
     json
@@ -29,29 +30,39 @@ final class ApiOptions {
       description = "text for people, json for programs (default: ${DEFAULT-VALUE}).")
   private Format format;
 
+  private HttpApi api;
+
+  /** The options, and the name of a group. */
+  static class OfGroup extends ApiOptions {
+    @Parameters(index = "0", paramLabel = "GROUP", description = "Name of the group.")
+    String group;
+  }
+
+  /** The options, and the name of a topic. */
+  static final class OfTopic extends ApiOptions {
+    @Parameters(index = "0", paramLabel = "NAME", description = "Name of the topic.")
+    String name;
+  }
+
+  /** The options, and the id of a node. */
+  static final class OfNode extends ApiOptions {
+    @Parameters(index = "0", paramLabel = "NODE", description = "Id of the node.")
+    String node;
+  }
+
   HttpApi api() {
-    return http.api();
+    api = api == null ? http.api() : api;
+    return api;
   }
 
   /** Asks an operation of the API and prints the answer; gives the exit status. */
   <Q extends Record, A> int ask(Operation<Q, A> operation, Q question, Function<A, String> text) {
-    return ask(api(), operation, question, text);
+    return print(api().ask(operation, question), json -> text.apply(operation.readAnswer(json)));
   }
 
-  /** The same for a command that has asked before. */
-  <Q extends Record, A> int ask(
-      HttpApi api, Operation<Q, A> operation, Q question, Function<A, String> text) {
-    return print(api.ask(operation, question), json -> text.apply(operation.readAnswer(json)));
-  }
-
-  /** Gets a path and prints the answer; gives the exit status. */
-  <T> int get(String path, Function<T, String> text) {
-    return print(api().get(path), text);
-  }
-
-  /** Calls the API and prints the answer; gives the exit status. */
-  <T> int call(String method, String path, JsonObject body, Function<T, String> text) {
-    return print(api().call(method, path, body), text);
+  /** The same for an operation whose answer is told in one line, whatever it is. */
+  <Q extends Record> int tell(Operation<Q, ?> operation, Q question, String line) {
+    return print(api().ask(operation, question), json -> line + "\n");
   }
 
   /** Prints an answer as JSON, or as the text that {@code text} makes of it. */

@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "certs",
     description = "Makes certificates for development.",
-    footer = {"", "Example:", "  evenkeel certs dev certs --nodes n1,n2,n3"})
+    footer = "  evenkeel certs dev certs --nodes n1,n2,n3")
 final class CertsCommand extends CommandGroup {
   CertsCommand() {
     super("dev");
@@ -32,8 +32,6 @@ final class CertsCommand extends CommandGroup {
         "The keys of the authorities are thrown away: to add a node, make all certificates again."
       },
       footer = {
-        "",
-        "Examples:",
         "  evenkeel certs dev certs --nodes n1",
         "  evenkeel certs dev certs --nodes n1@10.0.0.1,n2@10.0.0.2,n3@10.0.0.3",
       })

@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
           + " the user if the directory of the jar cannot be written. The script evenkeel uses it for"
           + " this jar and this version of Java. Make it again after an upgrade of either."
     },
-    footer = {"", "Example:", "  evenkeel class-archive"})
+    footer = "  evenkeel class-archive")
 final class ClassArchiveCommand implements Callable<Integer> {
   private static final long DUMP_MILLIS_MAX = 120_000;
 

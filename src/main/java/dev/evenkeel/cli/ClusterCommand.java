@@ -41,8 +41,6 @@ import picocli.CommandLine.Parameters;
     name = "cluster",
     description = "Shows, adds, drains, removes and replaces nodes, over the HTTP API.",
     footer = {
-      "",
-      "Examples:",
       "  evenkeel cluster status",
       "  evenkeel cluster drain n4",
       "  evenkeel cluster remove n4",
@@ -52,15 +50,19 @@ final class ClusterCommand extends CommandGroup {
   private static final long POLL_MILLIS = 1_000;
   private static final int FAILURES_MAX = 30;
 
+  private static final String LEFT = "is not in the cluster any more";
+
+  /** What is waited for, as it was shown last. */
+  private String shown = "";
+
   ClusterCommand() {
     super("status, admit, drain, undrain, remove, replace or pre-stop");
   }
 
   @Command(
       name = "status",
-      mixinStandardHelpOptions = true,
       description = "Shows the nodes, the leader of each log, and how far its followers are.",
-      footer = {"", "Example:", "  evenkeel cluster status"})
+      footer = "  evenkeel cluster status")
   int status(@Mixin ApiOptions options) {
     return options.ask(
         Operations.DESCRIBE_CLUSTER, new DescribeCluster(), ClusterCommand::statusText);
@@ -68,31 +70,16 @@ final class ClusterCommand extends CommandGroup {
 
   static String statusText(ClusterStatusView cluster) {
     Table nodes =
-        new Table(
-            "NODE", "ALIVE", "HOST", "ZONE", "STATE", "VOTES", "MIB", "VERSION", "READS LEVEL");
-    for (Node each : cluster.nodes()) {
-      NodePlace place = place(each);
-      nodes.row(
-          each.node(),
-          each.alive(),
-          each.host(),
-          place.zone(),
-          place.membership(),
-          place.votes(),
-          mib(place.bytes()),
-          each.version(),
-          each.featureLevel());
-    }
-    Table logs = new Table("LOG", "LEADER", "TERM", "COMMITTED", "APPLIED", "BEHIND");
-    for (Log each : cluster.logs()) {
-      logs.row(
-          each.group(),
-          each.leader(),
-          each.term(),
-          each.commitIndex(),
-          each.appliedIndex(),
-          behind(each.followers()));
-    }
+        Table.of(
+            "NODE, ALIVE, HOST, ZONE, STATE membership, VOTES, MIB bytes, VERSION,"
+                + " READS LEVEL featureLevel",
+            cluster.nodes(),
+            (each, json) -> json.put("bytes", mib(place(each).bytes())));
+    Table logs =
+        Table.of(
+            "LOG group, LEADER, TERM, COMMITTED commitIndex, APPLIED appliedIndex, BEHIND",
+            cluster.logs(),
+            (each, json) -> json.put("behind", behind(each.followers())));
     return "cluster     %s\ndispatcher  %s\nlevel       %s\n\n%s%s%s%s\n%s%s%s%s"
         .formatted(
             cluster.cluster(),
@@ -246,7 +233,7 @@ final class ClusterCommand extends CommandGroup {
             + " --data, then run this against any running node. To finish an interrupted"
             + " replacement, run it again."
       },
-      footer = {"", "Example:", "  evenkeel cluster replace n2 --http http://127.0.0.1:8080"})
+      footer = "  evenkeel cluster replace n2 --http http://127.0.0.1:8080")
   int replace(
       @Mixin ApiOptions options,
       @Parameters(paramLabel = "NODE", description = "Id of the lost node.") String node)
@@ -254,15 +241,8 @@ final class ClusterCommand extends CommandGroup {
     HttpApi api = options.api();
     Object answer = api.ask(Operations.REPLACE_NODE, new ReplaceNode(node));
     ReplacementView replacement = Operations.REPLACE_NODE.readAnswer(answer);
-    String shown = "";
     while (replacement.state() == ReplacementView.State.RUNNING) {
-      String now = progress(replacement);
-      if (!now.equals(shown)) {
-        spec.commandLine().getErr().println(now);
-        spec.commandLine().getErr().flush();
-        shown = now;
-      }
-      Thread.sleep(POLL_MILLIS);
+      pause(progress(replacement));
       answer = api.ask(Operations.GET_REPLACEMENT, new GetReplacement(node));
       replacement = Operations.GET_REPLACEMENT.readAnswer(answer);
     }
@@ -277,6 +257,16 @@ final class ClusterCommand extends CommandGroup {
     return options.print(answer, any -> "node " + node + " has been replaced: " + done + "\n");
   }
 
+  /** Shows what is waited for, unless it is shown already, and waits a second. */
+  private void pause(String now) throws InterruptedException {
+    if (!now.equals(shown)) {
+      spec.commandLine().getErr().println(now);
+      spec.commandLine().getErr().flush();
+      shown = now;
+    }
+    Thread.sleep(POLL_MILLIS);
+  }
+
   @Command(
       name = "admit",
       mixinStandardHelpOptions = true,
@@ -284,71 +274,45 @@ final class ClusterCommand extends CommandGroup {
         "Lets a new node connect to the others. Needed with --peer-tls only, before the node is"
             + " started with --join."
       },
-      footer = {"", "Example:", "  evenkeel cluster admit n4"})
+      footer = "  evenkeel cluster admit n4")
   int admit(
       @Mixin ApiOptions options,
       @Parameters(paramLabel = "NODE", description = "Id of the new node.") String node) {
-    return options.ask(
+    return options.tell(
         Operations.ADMIT_NODE,
         new AdmitNode(node),
-        done -> "node " + node + " may join now: start it with --join\n");
+        "node " + node + " may join now: start it with --join");
   }
 
   @Command(
       name = "drain",
-      mixinStandardHelpOptions = true,
       description = {
         "Moves everything off a node, and returns when that is done. The node stays in the cluster"
             + " without data, until 'undrain' or 'remove'. It may be run again at any time."
       },
-      footer = {"", "Example:", "  evenkeel cluster drain n4"})
-  int drain(
-      @Mixin ApiOptions options,
-      @Parameters(paramLabel = "NODE", description = "Id of the node.") String node)
-      throws InterruptedException {
+      footer = "  evenkeel cluster drain n4")
+  int drain(@Mixin ApiOptions.OfNode of) throws InterruptedException {
     return change(
-        options,
-        node,
-        Operations.DRAIN_NODE,
-        new DrainNode(node),
-        "node " + node + " has no data any more");
+        of, of.node, Operations.DRAIN_NODE, new DrainNode(of.node), "has no data any more");
   }
 
   @Command(
       name = "undrain",
-      mixinStandardHelpOptions = true,
       description = "Gives data to a node again that was drained, and returns when it has it.",
-      footer = {"", "Example:", "  evenkeel cluster undrain n4"})
-  int undrain(
-      @Mixin ApiOptions options,
-      @Parameters(paramLabel = "NODE", description = "Id of the node.") String node)
-      throws InterruptedException {
-    return change(
-        options,
-        node,
-        Operations.UNDRAIN_NODE,
-        new UndrainNode(node),
-        "node " + node + " has its data");
+      footer = "  evenkeel cluster undrain n4")
+  int undrain(@Mixin ApiOptions.OfNode of) throws InterruptedException {
+    return change(of, of.node, Operations.UNDRAIN_NODE, new UndrainNode(of.node), "has its data");
   }
 
   @Command(
       name = "remove",
-      mixinStandardHelpOptions = true,
       description = {
         "Moves everything off a node and takes it out of the cluster, and returns when that is done."
             + " The node may be down. It may be run again at any time."
       },
-      footer = {"", "Example:", "  evenkeel cluster remove n4"})
-  int remove(
-      @Mixin ApiOptions options,
-      @Parameters(paramLabel = "NODE", description = "Id of the node.") String node)
-      throws InterruptedException {
-    return change(
-        options,
-        node,
-        Operations.REMOVE_NODE,
-        new RemoveNode(node),
-        "node " + node + " is not in the cluster any more");
+      footer = "  evenkeel cluster remove n4")
+  int remove(@Mixin ApiOptions.OfNode of) throws InterruptedException {
+    return change(of, of.node, Operations.REMOVE_NODE, new RemoveNode(of.node), LEFT);
   }
 
   @Command(
@@ -361,7 +325,7 @@ final class ClusterCommand extends CommandGroup {
             + " scaled down and does not keep the pod, the node is removed from the cluster first."
             + " If it was scaled to 0, the whole cluster stops, and no node is removed."
       },
-      footer = {"", "Example:", "  evenkeel cluster pre-stop n2"})
+      footer = "  evenkeel cluster pre-stop n2")
   int preStop(
       @Mixin ApiOptions options,
       @Parameters(paramLabel = "NODE", description = "Id of the node; on Kubernetes, of the pod.")
@@ -396,14 +360,13 @@ final class ClusterCommand extends CommandGroup {
             ? PreStop.Reason.COMES_BACK
             : reason(kubernetes, account, statefulSet, node);
     if (reason == PreStop.Reason.IS_LEFT_OUT) {
-      return remove(options, node);
+      return change(options, node, Operations.REMOVE_NODE, new RemoveNode(node), LEFT);
     }
     if (reason == PreStop.Reason.ALL_STOP) {
       spec.commandLine().getOut().println("the whole cluster stops: nothing to wait for");
       return 0;
     }
     HttpApi api = options.api();
-    String shown = "";
     for (long left = waitMillis; ; left -= POLL_MILLIS) {
       Object cluster = api.ask(Operations.DESCRIBE_CLUSTER, new DescribeCluster());
       List<String> obstacles =
@@ -415,12 +378,7 @@ final class ClusterCommand extends CommandGroup {
       if (left <= 0) {
         throw CommandFailure.failed("node " + node + " should not be stopped: " + now);
       }
-      if (!now.equals(shown)) {
-        spec.commandLine().getErr().println("waiting: " + now);
-        spec.commandLine().getErr().flush();
-        shown = now;
-      }
-      Thread.sleep(POLL_MILLIS);
+      pause("waiting: " + now);
     }
   }
 
@@ -450,16 +408,10 @@ final class ClusterCommand extends CommandGroup {
     HttpApi api = options.api();
     Object answer = api.ask(operation, question);
     NodeChangeView change = operation.readAnswer(answer);
-    String shown = "";
     int failures = 0;
     while (change.state() == NodeChangeView.State.RUNNING) {
       String now = change.message() == null ? left(change) : change.message();
-      if (!now.equals(shown)) {
-        spec.commandLine().getErr().println("node " + node + ": " + now);
-        spec.commandLine().getErr().flush();
-        shown = now;
-      }
-      Thread.sleep(POLL_MILLIS);
+      pause("node " + node + ": " + now);
       try {
         answer = api.ask(Operations.GET_NODE_CHANGE, new GetNodeChange(node));
         change = Operations.GET_NODE_CHANGE.readAnswer(answer);
@@ -471,7 +423,7 @@ final class ClusterCommand extends CommandGroup {
         }
       }
     }
-    return options.print(answer, any -> done + "\n");
+    return options.print(answer, any -> "node " + node + " " + done + "\n");
   }
 
   private static String left(NodeChangeView change) {

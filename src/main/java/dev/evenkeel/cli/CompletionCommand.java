@@ -11,8 +11,6 @@ import picocli.CommandLine.Spec;
     name = "completion",
     description = "Prints a script that completes commands and options in bash and zsh.",
     footer = {
-      "",
-      "Examples:",
       "  source <(evenkeel completion)",
       "  evenkeel completion > /etc/bash_completion.d/evenkeel"
     })

@@ -23,8 +23,6 @@ import picocli.CommandLine.Parameters;
           + " release the shards and commit."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel consume orders --group billing",
       "  evenkeel consume orders --group billing --format json --max 10",
       "  evenkeel consume orders --group mail --exec './send-mail.sh' --order key --parallel 8",

@@ -23,8 +23,6 @@ import picocli.CommandLine.Parameters;
       "The name of a dead letter is its original topic, shard and offset: orders/2/17."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel group dead-letters list billing",
       "  evenkeel group dead-letters show billing orders/2/17",
       "  evenkeel group dead-letters replay billing orders/2/17 orders/0/4",
@@ -34,10 +32,7 @@ final class DeadLettersCommand extends CommandGroup {
   private static final int PAGE = 500;
 
   /** The parameters of a command that changes dead letters of a group. */
-  static final class Some {
-    @Parameters(index = "0", paramLabel = "GROUP", description = "Name of the group.")
-    String group;
-
+  static final class Some extends ApiOptions.OfGroup {
     @Parameters(
         index = "1",
         arity = "0..*",
@@ -66,27 +61,26 @@ final class DeadLettersCommand extends CommandGroup {
       name = "list",
       mixinStandardHelpOptions = true,
       description = "Lists the dead letters of a group, by topic, shard and offset.",
-      footer = {"", "Example:", "  evenkeel group dead-letters list billing --format json"})
+      footer = "  evenkeel group dead-letters list billing --format json")
   int list(
-      @Mixin ApiOptions options,
-      @Parameters(paramLabel = "GROUP", description = "Name of the group.") String group,
+      @Mixin ApiOptions.OfGroup of,
       @Option(
               names = "--limit",
               paramLabel = "N",
               converter = OptionFormats.Limit.class,
               description = "How many dead letters to list at most (default: all).")
           Long limit) {
-    List<DeadLetterView> letters = all(options, group, limit == null ? Long.MAX_VALUE : limit);
-    return options.print(RecordJson.json(letters), any -> table(letters));
+    List<DeadLetterView> letters = all(of, limit == null ? Long.MAX_VALUE : limit);
+    return of.print(RecordJson.json(letters), any -> table(letters));
   }
 
-  private static List<DeadLetterView> all(ApiOptions options, String group, long limit) {
+  private static List<DeadLetterView> all(ApiOptions.OfGroup of, long limit) {
     List<DeadLetterView> all = new ArrayList<>();
     String after = null;
     while (all.size() < limit) {
       int size = (int) Math.min(PAGE, limit - all.size());
       List<DeadLetterView> page =
-          options.api().read(Operations.LIST_DEAD_LETTERS, new ListDeadLetters(group, after, size));
+          of.api().read(Operations.LIST_DEAD_LETTERS, new ListDeadLetters(of.group, after, size));
       if (page.isEmpty()) {
         break;
       }
@@ -100,39 +94,39 @@ final class DeadLettersCommand extends CommandGroup {
       name = "show",
       mixinStandardHelpOptions = true,
       description = "Shows one dead letter with its payload.",
-      footer = {"", "Example:", "  evenkeel group dead-letters show billing orders/2/17"})
+      footer = "  evenkeel group dead-letters show billing orders/2/17")
   int show(
-      @Mixin ApiOptions options,
-      @Parameters(paramLabel = "GROUP", description = "Name of the group.") String group,
-      @Parameters(paramLabel = "TOPIC/SHARD/OFFSET", description = "Which dead letter.")
+      @Mixin ApiOptions.OfGroup of,
+      @Parameters(
+              index = "1",
+              paramLabel = "TOPIC/SHARD/OFFSET",
+              description = "Which dead letter.")
           String name) {
-    return options.ask(
+    return of.ask(
         Operations.DESCRIBE_DEAD_LETTER,
-        new DescribeDeadLetter(group, place(name)),
+        new DescribeDeadLetter(of.group, place(name)),
         DeadLettersCommand::text);
   }
 
   @Command(
       name = "replay",
-      mixinStandardHelpOptions = true,
       description = "Delivers dead letters to the group again, as if they were new.",
-      footer = {"", "Example:", "  evenkeel group dead-letters replay billing --all"})
-  int replay(@Mixin ApiOptions options, @Mixin Some some) {
-    return options.ask(
+      footer = "  evenkeel group dead-letters replay billing --all")
+  int replay(@Mixin Some of) {
+    return of.ask(
         Operations.REPLAY_DEAD_LETTERS,
-        new ReplayDeadLetters(some.group, some.checked(), some.all, false),
+        new ReplayDeadLetters(of.group, of.checked(), of.all, false),
         counted -> done("replayed", counted));
   }
 
   @Command(
       name = "drop",
-      mixinStandardHelpOptions = true,
       description = "Deletes dead letters.",
-      footer = {"", "Example:", "  evenkeel group dead-letters drop billing orders/2/17"})
-  int drop(@Mixin ApiOptions options, @Mixin Some some) {
-    return options.ask(
+      footer = "  evenkeel group dead-letters drop billing orders/2/17")
+  int drop(@Mixin Some of) {
+    return of.ask(
         Operations.DROP_DEAD_LETTERS,
-        new DropDeadLetters(some.group, some.checked(), some.all, false),
+        new DropDeadLetters(of.group, of.checked(), of.all, false),
         counted -> done("dropped", counted));
   }
 
@@ -155,18 +149,11 @@ final class DeadLettersCommand extends CommandGroup {
   }
 
   private static String table(List<DeadLetterView> letters) {
-    Table table = new Table("TOPIC", "SHARD", "OFFSET", "KEY", "ATTEMPTS", "LAST FAILED", "ERROR");
-    for (DeadLetterView each : letters) {
-      table.row(
-          each.topic(),
-          each.shard(),
-          each.offset(),
-          each.key() == null ? null : each.key().text(),
-          each.attempts(),
-          each.lastFailed(),
-          line(each.error()));
-    }
-    return table.text();
+    return Table.of(
+            "TOPIC, SHARD, OFFSET, KEY, ATTEMPTS, LAST FAILED, ERROR",
+            letters,
+            (letter, json) -> json.put("error", line(letter.error())))
+        .text();
   }
 
   private static String line(String error) {

@@ -24,8 +24,6 @@ import picocli.CommandLine.Parameters;
           + " former shards get new ids."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel produce reminders --deliver-after 2h reminders.txt",
       "  evenkeel delayed list reminders --key customer-7",
       "  evenkeel delayed show reminders 1-1795194816800-17-0",
@@ -43,8 +41,6 @@ final class DelayedCommand extends CommandGroup {
       mixinStandardHelpOptions = true,
       description = "Lists the delayed messages of a topic, the first due first.",
       footer = {
-        "",
-        "Examples:",
         "  evenkeel delayed list reminders --limit 10",
         "  evenkeel delayed list reminders --key customer-7 --format json"
       })
@@ -82,7 +78,7 @@ final class DelayedCommand extends CommandGroup {
       name = "show",
       mixinStandardHelpOptions = true,
       description = "Shows one delayed message with its payload.",
-      footer = {"", "Example:", "  evenkeel delayed show reminders 1-1795194816800-17-0"})
+      footer = "  evenkeel delayed show reminders 1-1795194816800-17-0")
   int show(
       @Mixin ApiOptions options,
       @Parameters(paramLabel = "TOPIC", description = "Name of the topic.") String topic,
@@ -100,8 +96,6 @@ final class DelayedCommand extends CommandGroup {
             + " cancelled. The messages before that one are cancelled."
       },
       footer = {
-        "",
-        "Examples:",
         "  evenkeel delayed cancel reminders 1-1795194816800-17-0",
         "  evenkeel delayed cancel reminders 1-1795194816800-17-0 0-1795194816800-3-2"
       })
@@ -115,12 +109,10 @@ final class DelayedCommand extends CommandGroup {
               paramLabel = "ID",
               description = "Ids of the messages, as list and produce show them.")
           List<String> ids) {
-    HttpApi api = options.api();
     int status = ExitStatus.DONE;
     for (String id : ids) {
       status =
           options.ask(
-              api,
               Operations.CANCEL_DELAYED_MESSAGE,
               new CancelDelayedMessage(topic, id),
               done -> "cancelled " + done.id() + "\n");
@@ -129,16 +121,13 @@ final class DelayedCommand extends CommandGroup {
   }
 
   private static String table(List<DelayedMessageView> messages) {
-    Table table = new Table("ID", "DUE", "SHARD", "KEY", "PAYLOAD");
-    for (DelayedMessageView each : messages) {
-      table.row(
-          each.id(),
-          each.due(),
-          each.shard(),
-          each.key(),
-          line(Objects.toString(each.payload(), "")));
-    }
-    return table.text();
+    return Table.of(
+            "ID, DUE, SHARD, KEY, PAYLOAD",
+            messages,
+            (each, json) ->
+                json.put("key", each.key())
+                    .put("payload", line(Objects.toString(each.payload(), ""))))
+        .text();
   }
 
   private static String line(String payload) {

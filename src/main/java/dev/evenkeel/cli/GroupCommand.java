@@ -1,11 +1,9 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.api.DeleteGroup;
-import dev.evenkeel.api.DeleteGroup.DeletedShard;
 import dev.evenkeel.api.DeleteGroup.GroupDeletion;
 import dev.evenkeel.api.DescribeGroup;
 import dev.evenkeel.api.ListGroups;
-import dev.evenkeel.api.ListGroups.GroupSummary;
 import dev.evenkeel.api.ListRebalances;
 import dev.evenkeel.api.MoveView;
 import dev.evenkeel.api.Operations;
@@ -19,15 +17,12 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code evenkeel group}. */
 @Command(
     name = "group",
     description = "Shows, plans, pauses, resets and deletes consumer groups, over the HTTP API.",
     footer = {
-      "",
-      "Examples:",
       "  evenkeel group list",
       "  evenkeel group describe billing",
       "  evenkeel group describe billing --format json",
@@ -43,9 +38,6 @@ import picocli.CommandLine.Parameters;
 final class GroupCommand extends CommandGroup {
   /** What is paused or resumed. */
   private static final class Scope {
-    @Parameters(paramLabel = "GROUP", description = "Name of the group.")
-    private String group;
-
     @Option(
         names = "--topic",
         paramLabel = "TOPIC",
@@ -65,10 +57,10 @@ final class GroupCommand extends CommandGroup {
       }
     }
 
-    private String words() {
+    private String words(String group) {
       String part =
           topic == null ? "" : shard == null ? topic + " of " : topic + "/" + shard + " of ";
-      return part + "group " + group + "\n";
+      return part + "group " + group;
     }
   }
 
@@ -76,42 +68,34 @@ final class GroupCommand extends CommandGroup {
     super("list, describe, rebalances, plan, pause, resume, reset, delete or dead-letters");
   }
 
-  @Command(
-      name = "list",
-      mixinStandardHelpOptions = true,
-      description = "Lists all groups.",
-      footer = {"", "Example:", "  evenkeel group list"})
+  @Command(name = "list", description = "Lists all groups.", footer = "  evenkeel group list")
   int list(@Mixin ApiOptions options) {
-    return options.ask(Operations.LIST_GROUPS, new ListGroups(), GroupCommand::list);
-  }
-
-  private static String list(List<GroupSummary> groups) {
-    Table table = new Table("GROUP", "MODE", "STATUS", "MEMBERS", "LAG");
-    for (GroupSummary each : groups) {
-      table.row(each.group(), each.mode(), GroupText.status(each), each.members(), each.lag());
-    }
-    return table.text();
+    return options.ask(
+        Operations.LIST_GROUPS,
+        new ListGroups(),
+        groups ->
+            Table.of(
+                    "GROUP, MODE, STATUS, MEMBERS, LAG",
+                    groups,
+                    (group, json) -> json.put("status", GroupText.status(group)))
+                .text());
   }
 
   @Command(
       name = "describe",
-      mixinStandardHelpOptions = true,
       description = "Shows members and shards of a group.",
-      footer = {"", "Example:", "  evenkeel group describe billing"})
-  int describe(
-      @Mixin ApiOptions options,
-      @Parameters(paramLabel = "GROUP", description = "Name of the group.") String name) {
-    return options.ask(Operations.DESCRIBE_GROUP, new DescribeGroup(name), GroupText::of);
+      footer = "  evenkeel group describe billing")
+  int describe(@Mixin ApiOptions.OfGroup of) {
+    return of.ask(Operations.DESCRIBE_GROUP, new DescribeGroup(of.group), GroupText::of);
   }
 
   @Command(
       name = "rebalances",
       mixinStandardHelpOptions = true,
       description = "Shows which shards of a group moved, newest first.",
-      footer = {"", "Example:", "  evenkeel group rebalances billing --limit 20"})
+      footer = "  evenkeel group rebalances billing --limit 20")
   int rebalances(
-      @Mixin ApiOptions options,
-      @Parameters(paramLabel = "GROUP", description = "Name of the group.") String name,
+      @Mixin ApiOptions.OfGroup of,
       @Option(
               names = "--limit",
               paramLabel = "N",
@@ -119,83 +103,55 @@ final class GroupCommand extends CommandGroup {
               converter = OptionFormats.MovesLimit.class,
               description = "Most moves, 1 to 2,000 (default: ${DEFAULT-VALUE}).")
           int limit) {
-    return options.ask(
-        Operations.LIST_REBALANCES, new ListRebalances(name, limit), GroupCommand::moves);
+    return of.ask(
+        Operations.LIST_REBALANCES, new ListRebalances(of.group, limit), GroupCommand::moves);
   }
 
   private static String moves(List<MoveView> moves) {
-    Table table =
-        new Table(
-            "TIME",
-            "TOPIC",
-            "SHARD",
-            "FROM",
-            "TO",
-            "REASON",
-            "PAUSE MS",
-            "RELEASE MS",
-            "REDELIVERED",
-            "CAP HIT",
-            "EPOCH");
-    for (MoveView each : moves) {
-      table.row(
-          each.time(),
-          each.topic(),
-          each.shard(),
-          each.from(),
-          each.to(),
-          each.reason(),
-          each.pauseMs(),
-          each.releaseMs(),
-          each.redelivered(),
-          each.capped() ? "yes" : "no",
-          each.epoch());
-    }
-    return table.text();
+    return Table.of(
+            "TIME, TOPIC, SHARD, FROM, TO, REASON, PAUSE MS, RELEASE MS, REDELIVERED, CAP HIT capped,"
+                + " EPOCH",
+            moves,
+            (move, json) -> json.put("capped", move.capped() ? "yes" : "no"))
+        .text();
   }
 
   @Command(
       name = "pause",
-      mixinStandardHelpOptions = true,
       description = {
         "Pauses a group: its members get no more messages until 'group resume'.",
         "They keep their shards, and finish the messages that they have. The pause stays when nodes"
             + " and members start anew."
       },
       footer = {
-        "",
-        "Examples:",
         "  evenkeel group pause billing",
         "  evenkeel group pause billing --topic orders",
         "  evenkeel group pause billing --topic orders --shard 2"
       })
-  int pause(@Mixin ApiOptions options, @Mixin Scope scope) {
+  int pause(@Mixin ApiOptions.OfGroup of, @Mixin Scope scope) {
     scope.check();
-    return options.ask(
+    return of.tell(
         Operations.PAUSE_GROUP,
-        new PauseGroup(scope.group, scope.topic, scope.shard),
-        done -> "paused " + scope.words());
+        new PauseGroup(of.group, scope.topic, scope.shard),
+        "paused " + scope.words(of.group));
   }
 
   @Command(
       name = "resume",
-      mixinStandardHelpOptions = true,
       description = {
         "Resumes a group: its members get messages again.",
         "This ends all pauses of the group, or of the topic, those of single shards too."
       },
       footer = {
-        "",
-        "Examples:",
         "  evenkeel group resume billing",
         "  evenkeel group resume billing --topic orders --shard 2"
       })
-  int resume(@Mixin ApiOptions options, @Mixin Scope scope) {
+  int resume(@Mixin ApiOptions.OfGroup of, @Mixin Scope scope) {
     scope.check();
-    return options.ask(
+    return of.tell(
         Operations.RESUME_GROUP,
-        new ResumeGroup(scope.group, scope.topic, scope.shard),
-        done -> "resumed " + scope.words());
+        new ResumeGroup(of.group, scope.topic, scope.shard),
+        "resumed " + scope.words(of.group));
   }
 
   @Command(
@@ -207,15 +163,12 @@ final class GroupCommand extends CommandGroup {
             + " dead letters."
       },
       footer = {
-        "",
-        "Examples:",
         "  evenkeel group reset billing --to earliest --dry-run",
         "  evenkeel group reset billing --to 2026-01-31T12:00:00Z",
         "  evenkeel group reset billing --to 12345 --shard 2 --force"
       })
   int reset(
-      @Mixin ApiOptions options,
-      @Parameters(paramLabel = "GROUP", description = "Name of the group.") String group,
+      @Mixin ApiOptions.OfGroup of,
       @Option(
               names = "--to",
               paramLabel = "earliest|latest|OFFSET|TIME",
@@ -248,30 +201,18 @@ final class GroupCommand extends CommandGroup {
     } catch (RefusedException e) {
       throw CommandFailure.usage("--to " + e.getMessage());
     }
-    Object json =
-        options
-            .api()
-            .ask(Operations.RESET_GROUP, new ResetGroup(group, to, topic, shard, force, dryRun));
+    ResetGroup question = new ResetGroup(of.group, to, topic, shard, force, dryRun);
+    Object json = of.api().ask(Operations.RESET_GROUP, question);
     List<ResetShard> shards = Operations.RESET_GROUP.readAnswer(json).shards();
-    options.print(json, any -> table(shards));
+    of.print(json, any -> Table.of("TOPIC, SHARD, OWNER, FROM, TO, STATE", shards).text());
     List<ResetShard> pending =
         shards.stream().filter(each -> each.state().equals("PENDING")).toList();
     if (!pending.isEmpty()) {
       throw CommandFailure.failed(
-          String.format(
-              "%s shards are not reset yet, and are when they are free: see 'group describe %s';"
-                  + " %s",
-              pending.size(), group, waits(pending.get(0))));
+          ("%s shards are not reset yet, and are when they are free: see 'group describe %s'; %s")
+              .formatted(pending.size(), of.group, waits(pending.get(0))));
     }
     return ExitStatus.DONE;
-  }
-
-  private static String table(List<ResetShard> shards) {
-    Table table = new Table("TOPIC", "SHARD", "OWNER", "FROM", "TO", "STATE");
-    for (ResetShard each : shards) {
-      table.row(each.topic(), each.shard(), each.owner(), each.from(), each.to(), each.state());
-    }
-    return table.text();
   }
 
   private static String waits(ResetShard shard) {
@@ -289,15 +230,12 @@ final class GroupCommand extends CommandGroup {
             + " that no other group needs."
       },
       footer = {
-        "",
-        "Examples:",
         "  evenkeel group delete billing --dry-run",
         "  evenkeel group delete billing --topic old-orders",
         "  evenkeel group delete billing"
       })
   int delete(
-      @Mixin ApiOptions options,
-      @Parameters(paramLabel = "GROUP", description = "Name of the group.") String group,
+      @Mixin ApiOptions.OfGroup of,
       @Option(
               names = "--topic",
               paramLabel = "TOPIC",
@@ -305,28 +243,18 @@ final class GroupCommand extends CommandGroup {
           String topic,
       @Option(names = "--dry-run", description = "Only show what would be deleted.")
           boolean dryRun) {
-    String what = topic == null ? "group " + group : "topic " + topic + " of group " + group;
-    return options.ask(
+    String what = (topic == null ? "" : "topic " + topic + " of ") + "group " + of.group;
+    return of.ask(
         Operations.DELETE_GROUP,
-        new DeleteGroup(group, topic, dryRun),
+        new DeleteGroup(of.group, topic, dryRun),
         answer -> deleted(answer, what));
   }
 
   private static String deleted(GroupDeletion deletion, String what) {
     Table table =
-        new Table(
-            "TOPIC", "SHARD", "COMMITTED", "END", "LAG", "DEAD LETTERS", "RETRIES", "BYTES FREED");
-    for (DeletedShard each : deletion.shards()) {
-      table.row(
-          each.topic(),
-          each.shard(),
-          each.committed(),
-          each.end(),
-          each.lag(),
-          each.deadLetters(),
-          each.retries(),
-          each.bytesFreed());
-    }
+        Table.of(
+            "TOPIC, SHARD, COMMITTED, END, LAG, DEAD LETTERS, RETRIES, BYTES FREED",
+            deletion.shards());
     if (!deletion.dryRun()) {
       return table.text() + "deleted " + what + "\n";
     }

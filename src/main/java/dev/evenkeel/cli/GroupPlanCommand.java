@@ -15,15 +15,12 @@ import picocli.CommandLine.Parameters;
 /** {@code evenkeel group plan}. */
 @Command(
     name = "plan",
-    mixinStandardHelpOptions = true,
     description = {
       "Shows who would own the shards of a group after a change, and changes nothing.",
       "The plan is made by the planner that also makes the real ones. Without options it shows what"
           + " is about to move now."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel group plan billing --add 2",
       "  evenkeel group plan billing --add 1 --remove c1 --format json",
       "  evenkeel group plan billing --kill n2",

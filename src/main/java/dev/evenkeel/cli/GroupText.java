@@ -20,30 +20,10 @@ final class GroupText {
 
   static String of(GroupView group) {
     Table shards =
-        new Table(
-            "TOPIC",
-            "SHARD",
-            "OWNER",
-            "NEXT",
-            "STATE",
-            "EPOCH",
-            "COMMITTED",
-            "POSITION",
-            "END",
-            "LAG");
-    for (GroupView.Shard each : group.shards()) {
-      shards.row(
-          each.topic(),
-          each.shard(),
-          each.owner(),
-          each.nextOwner(),
-          state(each),
-          each.epoch(),
-          each.committed(),
-          each.position(),
-          each.end(),
-          each.lag());
-    }
+        Table.of(
+            "TOPIC, SHARD, OWNER, NEXT nextOwner, STATE, EPOCH, COMMITTED, POSITION, END, LAG",
+            group.shards(),
+            (each, json) -> json.put("state", state(each)));
     return line("group", group.group()).strip()
         + line("mode", group.mode())
         + line("assignor", word(group.assignor()))

@@ -13,6 +13,7 @@ import java.util.ServiceLoader;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
@@ -170,10 +171,20 @@ public final class Main implements Runnable {
     return line;
   }
 
-  /** Adds --help and --version to a command and its subcommands, unless their annotation does. */
+  /**
+   * Adds --help and --version to a command and its subcommands, and a heading to examples. Methods
+   * with parameters that are no mixins have the options by their annotation: else picocli would
+   * mistake them for the first parameters.
+   */
   private static void addHelp(CommandLine line) {
     if (!line.getCommandSpec().mixinStandardHelpOptions()) {
       line.getCommandSpec().mixinStandardHelpOptions(true);
+    }
+    UsageMessageSpec usage = line.getCommandSpec().usageMessage();
+    List<String> footer = new ArrayList<>(List.of(usage.footer()));
+    if (!footer.isEmpty() && footer.get(0).startsWith("  ")) {
+      footer.addAll(0, List.of("", footer.size() == 1 ? "Example:" : "Examples:"));
+      usage.footer(footer.toArray(String[]::new));
     }
     line.getSubcommands().values().forEach(Main::addHelp);
   }

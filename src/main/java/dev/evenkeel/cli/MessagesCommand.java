@@ -11,15 +11,12 @@ import picocli.CommandLine.Parameters;
 /** {@code evenkeel topic messages}. */
 @Command(
     name = "messages",
-    mixinStandardHelpOptions = true,
     description = {
       "Prints messages of a topic, as consume --format json does, and consumes none.",
       "It reads the shards from the first message that is kept to the last, and prints their"
           + " messages by timestamp."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel topic messages orders --limit 10",
       "  evenkeel topic messages orders --shard 2 --offset 17 --limit 1",
       "  evenkeel topic messages orders --at 2026-01-31T12:00:00Z --key customer-1",

@@ -41,8 +41,6 @@ import picocli.CommandLine.Parameters;
           + " The exit status is 0 if all messages are acknowledged."
     },
     footer = {
-      "",
-      "Examples:",
       "  seq 1 1000 | evenkeel produce orders",
       "  evenkeel produce orders --key-regex '^(\\w+)' orders.txt",
       "  evenkeel produce orders --key-json customer --rate 500 orders.jsonl",

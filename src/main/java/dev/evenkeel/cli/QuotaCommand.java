@@ -31,8 +31,6 @@ import picocli.CommandLine.Parameters;
           + " exists, and a change counts within about a second."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel quota set topic orders --bytes 10MiB/s",
       "  evenkeel quota set producer importer --messages 500",
       "  evenkeel quota set principal shop --bytes 1MiB/s --messages 1000/s",
@@ -114,8 +112,6 @@ final class QuotaCommand extends CommandGroup {
             + " 429. Members of a group over a quota get their messages later."
       },
       footer = {
-        "",
-        "Examples:",
         "  evenkeel quota set topic orders --bytes 10MiB/s",
         "  evenkeel quota set producer importer --messages 500",
         "  evenkeel quota set group-rate smtp --messages 30/m"
@@ -163,43 +159,36 @@ final class QuotaCommand extends CommandGroup {
 
   @Command(
       name = "list",
-      mixinStandardHelpOptions = true,
       description = "Lists all quotas, and how much of them was used in the last seconds.",
-      footer = {"", "Examples:", "  evenkeel quota list", "  evenkeel quota list --format json"})
+      footer = {"  evenkeel quota list", "  evenkeel quota list --format json"})
   int list(@Mixin ApiOptions options) {
     return options.ask(Operations.LIST_QUOTAS, new ListQuotas(), QuotaCommand::table);
   }
 
   private static String table(List<QuotaView> quotas) {
-    Table table =
-        new Table("KIND", "NAME", "BYTES/S", "MESSAGES", "USED BYTES/S", "USED MESSAGES/S");
-    for (QuotaView each : quotas) {
-      table.row(
-          each.kind().word(),
-          each.name(),
-          bytes(each),
-          messages(each),
-          each.usedBytesPerSecond(),
-          each.usedMessagesPerSecond());
-    }
-    return table.text();
+    return Table.of(
+            "KIND, NAME, BYTES/S, MESSAGES, USED BYTES/S usedBytesPerSecond,"
+                + " USED MESSAGES/S usedMessagesPerSecond",
+            quotas,
+            (each, json) -> json.put("bytes/s", bytes(each)).put("messages", messages(each)))
+        .text();
   }
 
   @Command(
       name = "clear",
       mixinStandardHelpOptions = true,
       description = "Removes a quota, if there is one.",
-      footer = {"", "Example:", "  evenkeel quota clear topic orders"})
+      footer = "  evenkeel quota clear topic orders")
   int clear(
       @Mixin ApiOptions options,
       @Parameters(index = "0", paramLabel = KINDS, converter = Kind.class, description = KIND_HELP)
           QuotaKind kind,
       @Parameters(index = "1", paramLabel = "NAME", description = "Name of what was limited.")
           String name) {
-    return options.ask(
+    return options.tell(
         Operations.CLEAR_QUOTA,
         new ClearQuota(kind, name),
-        cleared -> "cleared the quota of " + kind.word() + " " + name + "\n");
+        "cleared the quota of " + kind.word() + " " + name);
   }
 
   private static String bytes(QuotaView quota) {

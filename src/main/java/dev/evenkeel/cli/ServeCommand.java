@@ -24,8 +24,6 @@ import picocli.CommandLine.Spec;
           + " command line. A later source overrides an earlier one."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel serve",
       "  evenkeel serve --port 5801 --http-port 8081 --data /var/lib/evenkeel",
       "  evenkeel serve --conf conf/evenkeel.yaml",

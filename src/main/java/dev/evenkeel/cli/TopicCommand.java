@@ -17,7 +17,6 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code evenkeel topic}. */
 @Command(
@@ -26,8 +25,6 @@ import picocli.CommandLine.Parameters;
         "Creates, lists, describes, configures, reads, reshards and deletes topics, over the HTTP"
             + " API.",
     footer = {
-      "",
-      "Examples:",
       "  evenkeel topic create orders --shards 4",
       "  evenkeel topic create audit --shards 1 --retention 7d",
       "  evenkeel topic list",
@@ -48,15 +45,12 @@ final class TopicCommand extends CommandGroup {
       mixinStandardHelpOptions = true,
       description = "Creates a topic.",
       footer = {
-        "",
-        "Examples:",
         "  evenkeel topic create orders --shards 4",
         "  evenkeel topic create audit --shards 1 --retention 7d --max-shard-bytes 1GiB",
         "  evenkeel topic create returns --copy-from orders"
       })
   int create(
-      @Mixin ApiOptions options,
-      @Parameters(paramLabel = "NAME", description = "Name of the topic.") String name,
+      @Mixin ApiOptions.OfTopic of,
       @Option(
               names = "--shards",
               paramLabel = "N",
@@ -66,55 +60,41 @@ final class TopicCommand extends CommandGroup {
                       + " the work. Required, unless --copy-from names a topic that has as many.")
           Integer shards,
       @Mixin TopicOptions settings) {
-    HttpApi api = options.api();
-    TopicView original = settings.original(api);
+    TopicView original = settings.original(of.api());
     if (shards == null && original == null) {
       throw CommandFailure.usage(
           "Missing required option: '--shards=N', or --copy-from TOPIC to have as many as that");
     }
     int count = shards != null ? shards : original.shards();
-    return options.ask(
-        api,
+    return of.tell(
         Operations.CREATE_TOPIC,
-        new CreateTopic(name, count, settings.limits(original)),
-        created -> "created topic " + name + " with " + count + " shards\n");
+        new CreateTopic(of.name, count, settings.limits(original)),
+        "created topic " + of.name + " with " + count + " shards");
   }
 
   @Command(
       name = "configure",
-      mixinStandardHelpOptions = true,
       description = {
         "Changes settings of a topic while it is in use, and prints all that it has now.",
         "Settings that are not named stay as they are. --copy-from does not change the number of"
             + " shards."
       },
       footer = {
-        "",
-        "Examples:",
         "  evenkeel topic configure orders --retention 3d",
         "  evenkeel topic configure orders --max-age 7d --max-shard-bytes off",
         "  evenkeel topic configure returns --copy-from orders"
       })
-  int configure(
-      @Mixin ApiOptions options,
-      @Parameters(paramLabel = "NAME", description = "Name of the topic.") String name,
-      @Mixin TopicOptions settings) {
+  int configure(@Mixin ApiOptions.OfTopic of, @Mixin TopicOptions settings) {
     if (!settings.areGiven()) {
       throw CommandFailure.usage("nothing to change: give " + TopicOptions.names());
     }
-    HttpApi api = options.api();
-    return options.ask(
-        api,
+    return of.ask(
         Operations.CONFIGURE_TOPIC,
-        new ConfigureTopic(name, settings.limits(settings.original(api))),
-        topic -> "topic " + name + ": " + TopicOptions.shown(topic, "%s %s", ", ") + "\n");
+        new ConfigureTopic(of.name, settings.limits(settings.original(of.api()))),
+        topic -> "topic " + of.name + ": " + TopicOptions.shown(topic, "%s %s", ", ") + "\n");
   }
 
-  @Command(
-      name = "list",
-      mixinStandardHelpOptions = true,
-      description = "Lists all topics.",
-      footer = {"", "Example:", "  evenkeel topic list"})
+  @Command(name = "list", description = "Lists all topics.", footer = "  evenkeel topic list")
   int list(@Mixin ApiOptions options) {
     return options.ask(Operations.LIST_TOPICS, new ListTopics(), TopicCommand::table);
   }
@@ -135,15 +115,12 @@ final class TopicCommand extends CommandGroup {
 
   @Command(
       name = "describe",
-      mixinStandardHelpOptions = true,
       description = "Shows a topic, its shards, and what their data groups store.",
-      footer = {"", "Example:", "  evenkeel topic describe orders"})
-  int describe(
-      @Mixin ApiOptions options,
-      @Parameters(paramLabel = "NAME", description = "Name of the topic.") String name) {
-    return options.ask(
+      footer = "  evenkeel topic describe orders")
+  int describe(@Mixin ApiOptions.OfTopic of) {
+    return of.ask(
         Operations.DESCRIBE_TOPIC,
-        new DescribeTopic(name),
+        new DescribeTopic(of.name),
         topic ->
             heading(topic.topic())
                 + shards(topic.shardList())
@@ -152,26 +129,17 @@ final class TopicCommand extends CommandGroup {
   }
 
   private static String shards(List<ShardDetail> shards) {
-    Table table = new Table("SHARD", "START", "END", "BYTES", "DELAYED", "LEADER");
-    for (ShardDetail each : shards) {
-      table.row(
-          each.shard() + (each.sealed() ? " (sealed)" : ""),
-          each.start(),
-          each.end(),
-          each.bytes(),
-          each.delayed(),
-          each.leader());
-    }
-    return table.text();
+    return Table.of(
+            "SHARD, START, END, BYTES, DELAYED, LEADER",
+            shards,
+            (each, json) -> json.put("shard", each.shard() + (each.sealed() ? " (sealed)" : "")))
+        .text();
   }
 
   private static String logGroups(List<LogGroupDetail> groups) {
-    Table table = new Table("LOG GROUP", "LEADER", "LIVE", "DEAD", "LOST");
-    for (LogGroupDetail each : groups) {
-      table.row(
-          each.group(), each.leader(), each.liveBytes(), each.deadBytes(), each.lostMessages());
-    }
-    return table.text();
+    return Table.of(
+            "LOG GROUP group, LEADER, LIVE liveBytes, DEAD deadBytes, LOST lostMessages", groups)
+        .text();
   }
 
   @Command(
@@ -185,14 +153,11 @@ final class TopicCommand extends CommandGroup {
             + " comes twice. Sealed shards go once retention has dropped their messages."
       },
       footer = {
-        "",
-        "Examples:",
         "  evenkeel topic reshard orders --shards 12",
         "  evenkeel topic describe orders",
       })
   int reshard(
-      @Mixin ApiOptions options,
-      @Parameters(paramLabel = "NAME", description = "Name of the topic.") String name,
+      @Mixin ApiOptions.OfTopic of,
       @Option(
               names = "--shards",
               paramLabel = "N",
@@ -200,22 +165,18 @@ final class TopicCommand extends CommandGroup {
               required = true,
               description = "How many shards producers write to from then on.")
           int shards) {
-    return options.ask(
+    return of.tell(
         Operations.RESHARD_TOPIC,
-        new ReshardTopic(name, shards),
-        topic -> "topic " + name + " has " + shards + " shards now\n");
+        new ReshardTopic(of.name, shards),
+        "topic " + of.name + " has " + shards + " shards now");
   }
 
   @Command(
       name = "delete",
-      mixinStandardHelpOptions = true,
       description = "Deletes a topic with all its messages.",
-      footer = {"", "Example:", "  evenkeel topic delete orders"})
-  int delete(
-      @Mixin ApiOptions options,
-      @Parameters(paramLabel = "NAME", description = "Name of the topic.") String name) {
-    return options.ask(
-        Operations.DELETE_TOPIC, new DeleteTopic(name), done -> "deleted topic " + name + "\n");
+      footer = "  evenkeel topic delete orders")
+  int delete(@Mixin ApiOptions.OfTopic of) {
+    return of.tell(Operations.DELETE_TOPIC, new DeleteTopic(of.name), "deleted topic " + of.name);
   }
 
   private static String heading(TopicView topic) {

@@ -25,8 +25,6 @@ import picocli.CommandLine.Parameters;
     name = "user",
     description = "Adds, removes and lists the users in a file for serve --users.",
     footer = {
-      "",
-      "Examples:",
       "  evenkeel user add users.json shop --may produce:orders",
       "  evenkeel user list users.json"
     })
@@ -115,8 +113,6 @@ final class UserCommand extends CommandGroup {
           "Removes a user, or one of its tokens. Nodes close the connections of its programs"
               + " within two seconds.",
       footer = {
-        "",
-        "Examples:",
         "  evenkeel user remove users.json shop",
         "  evenkeel user remove users.json shop --token 1c0ffee2"
       })
@@ -156,7 +152,7 @@ final class UserCommand extends CommandGroup {
       name = "list",
       mixinStandardHelpOptions = true,
       description = "Prints the users, the ids of their tokens, and what they may do.",
-      footer = {"", "Example:", "  evenkeel user list users.json"})
+      footer = "  evenkeel user list users.json")
   int list(@Parameters(paramLabel = "FILE", description = "The file.") Path file) {
     Table table = new Table("user", "tokens", "certificate", "may");
     for (User user : read(file, false).all()) {
