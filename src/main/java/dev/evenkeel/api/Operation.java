@@ -104,13 +104,13 @@ public final class Operation<Q extends Record, A> {
    */
   static <Q extends Record, A extends Record> Operation<Q, A> of(
       String address, String action, Class<Q> question, Class<A> answer) {
-    return new Operation<>(address, action, question, answer, false);
+    return Operations.add(new Operation<>(address, action, question, answer, false));
   }
 
   /** An operation that answers with a list. */
   static <Q extends Record, A extends Record> Operation<Q, List<A>> listOf(
       String address, String action, Class<Q> question, Class<A> item) {
-    return new Operation<>(address, action, question, item, true);
+    return Operations.add(new Operation<>(address, action, question, item, true));
   }
 
   /** An operation that only HTTP has. */
@@ -126,7 +126,7 @@ public final class Operation<Q extends Record, A> {
    */
   static <Q extends Record, A extends Record> Operation<Q, List<A>> eventsOf(
       Class<Q> question, Class<A> item, Function<JsonObject, String> id) {
-    Operation<Q, List<A>> operation = new Operation<>(null, null, question, item, true);
+    Operation<Q, List<A>> operation = listOf(null, null, question, item);
     operation.eventId = id;
     return operation.ownRoute();
   }

@@ -55,6 +55,8 @@ import dev.evenkeel.protocol.TopicConfig;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -63,7 +65,15 @@ import java.util.stream.Stream;
 /** All operations of the API. */
 public final class Operations {
 
+  private static final List<Operation<?, ?>> ALL = new ArrayList<>();
+
   private Operations() {}
+
+  /** Adds a row. */
+  static <Q extends Record, A> Operation<Q, A> add(Operation<Q, A> operation) {
+    ALL.add(operation);
+    return operation;
+  }
 
   // ---- Topics
 
@@ -432,6 +442,108 @@ public final class Operations {
                       false,
                       2L)));
 
+  // ---- Sending
+
+  public static final Operation<Produce, Produced> PRODUCE =
+      Operation.of(ApiAddresses.PRODUCE, null, Produce.class, Produced.class)
+          .post("/api/topics/{topic}/messages")
+          .under(Heading.MESSAGES)
+          .ownRoute()
+          .needs("topic", Permission.Kind.PRODUCE)
+          .refuses(UNKNOWN_TOPIC, Refusal.PRODUCER_FENCED, Refusal.OVERLOADED)
+          .example(
+              new Produce(
+                  "orders",
+                  "majority",
+                  new NewMessage(
+                      TextOrBytes.of("customer-7"),
+                      TextOrBytes.of("hello"),
+                      Map.of("source", TextOrBytes.of("shop")),
+                      null,
+                      null,
+                      null),
+                  null),
+              new Produced(new Position(1, 0L, null, null, null, null, List.of()), null));
+
+  // ---- Messages that failed
+
+  public static final Operation<ListRetries, List<Retry>> LIST_RETRIES =
+      Operation.listOf(ApiAddresses.GROUPS, "retries", ListRetries.class, Retry.class)
+          .get("/api/groups/{group}/retries")
+          .under(Heading.DEAD_LETTERS)
+          .needs("group", GROUP, ADMIN)
+          .refuses(UNKNOWN_TOPIC)
+          .example(
+              new ListRetries("billing", null, 100),
+              List.of(
+                  new Retry(
+                      "orders",
+                      1,
+                      2,
+                      false,
+                      false,
+                      2,
+                      4_200L,
+                      Instant.parse("2026-11-27T12:38:17.500Z"),
+                      Instant.parse("2026-11-27T12:38:17.638Z"))));
+
+  private static final String OF_GROUP = "/api/groups/{group}/dead-letters";
+
+  private static final DeadLetterView GIVEN_UP =
+      new DeadLetterView(
+          "orders",
+          1,
+          2,
+          TextOrBytes.of("c2"),
+          TextOrBytes.of("poison"),
+          2,
+          "java.lang.IllegalStateException: no such customer",
+          Instant.parse("2026-11-27T12:38:17.500Z"),
+          Instant.parse("2026-11-27T12:38:17.638Z"));
+
+  public static final Operation<ListDeadLetters, List<DeadLetterView>> LIST_DEAD_LETTERS =
+      Operation.listOf(
+              ApiAddresses.GROUPS, "dead-letters", ListDeadLetters.class, DeadLetterView.class)
+          .get(OF_GROUP)
+          .under(Heading.DEAD_LETTERS)
+          .needs("group", GROUP, ADMIN)
+          .refuses(UNKNOWN_TOPIC)
+          .example(new ListDeadLetters("billing", null, 100), List.of(GIVEN_UP));
+
+  public static final Operation<DescribeDeadLetter, DeadLetterView> DESCRIBE_DEAD_LETTER =
+      Operation.of(
+              ApiAddresses.GROUPS, "dead-letter", DescribeDeadLetter.class, DeadLetterView.class)
+          .get(OF_GROUP + "/{topic}/{shard}/{offset}")
+          .joined("deadLetter", DescribeDeadLetter.Origin.class)
+          .under(Heading.DEAD_LETTERS)
+          .needs("group", GROUP, ADMIN)
+          .refuses(UNKNOWN_TOPIC)
+          .example(new DescribeDeadLetter("billing", "orders/1/2"), GIVEN_UP);
+
+  public static final Operation<ReplayDeadLetters, DeadLetterCount> REPLAY_DEAD_LETTERS =
+      Operation.of(ApiAddresses.GROUPS, "replay", ReplayDeadLetters.class, DeadLetterCount.class)
+          .post(OF_GROUP + "/replay")
+          .largeBody()
+          .under(Heading.DEAD_LETTERS)
+          .needs("group", ADMIN)
+          .changes()
+          .refuses(UNKNOWN_TOPIC)
+          .example(
+              new ReplayDeadLetters("billing", List.of("orders/1/2", "orders/1/5"), false, false),
+              new DeadLetterCount("billing", 2, false));
+
+  public static final Operation<DropDeadLetters, DeadLetterCount> DROP_DEAD_LETTERS =
+      Operation.of(ApiAddresses.GROUPS, "drop", DropDeadLetters.class, DeadLetterCount.class)
+          .post(OF_GROUP + "/drop")
+          .largeBody()
+          .under(Heading.DEAD_LETTERS)
+          .needs("group", ADMIN)
+          .changes()
+          .refuses(UNKNOWN_TOPIC)
+          .example(
+              new DropDeadLetters("billing", null, true, false),
+              new DeadLetterCount("billing", 1, false));
+
   // ---- The cluster
 
   private static final String NODE = "/api/cluster/nodes/{node}";
@@ -675,108 +787,6 @@ public final class Operations {
         : Stream.of();
   }
 
-  // ---- Sending
-
-  public static final Operation<Produce, Produced> PRODUCE =
-      Operation.of(ApiAddresses.PRODUCE, null, Produce.class, Produced.class)
-          .post("/api/topics/{topic}/messages")
-          .under(Heading.MESSAGES)
-          .ownRoute()
-          .needs("topic", Permission.Kind.PRODUCE)
-          .refuses(UNKNOWN_TOPIC, Refusal.PRODUCER_FENCED, Refusal.OVERLOADED)
-          .example(
-              new Produce(
-                  "orders",
-                  "majority",
-                  new NewMessage(
-                      TextOrBytes.of("customer-7"),
-                      TextOrBytes.of("hello"),
-                      Map.of("source", TextOrBytes.of("shop")),
-                      null,
-                      null,
-                      null),
-                  null),
-              new Produced(new Position(1, 0L, null, null, null, null, List.of()), null));
-
-  // ---- Messages that failed
-
-  public static final Operation<ListRetries, List<Retry>> LIST_RETRIES =
-      Operation.listOf(ApiAddresses.GROUPS, "retries", ListRetries.class, Retry.class)
-          .get("/api/groups/{group}/retries")
-          .under(Heading.DEAD_LETTERS)
-          .needs("group", GROUP, ADMIN)
-          .refuses(UNKNOWN_TOPIC)
-          .example(
-              new ListRetries("billing", null, 100),
-              List.of(
-                  new Retry(
-                      "orders",
-                      1,
-                      2,
-                      false,
-                      false,
-                      2,
-                      4_200L,
-                      Instant.parse("2026-11-27T12:38:17.500Z"),
-                      Instant.parse("2026-11-27T12:38:17.638Z"))));
-
-  private static final String OF_GROUP = "/api/groups/{group}/dead-letters";
-
-  private static final DeadLetterView GIVEN_UP =
-      new DeadLetterView(
-          "orders",
-          1,
-          2,
-          TextOrBytes.of("c2"),
-          TextOrBytes.of("poison"),
-          2,
-          "java.lang.IllegalStateException: no such customer",
-          Instant.parse("2026-11-27T12:38:17.500Z"),
-          Instant.parse("2026-11-27T12:38:17.638Z"));
-
-  public static final Operation<ListDeadLetters, List<DeadLetterView>> LIST_DEAD_LETTERS =
-      Operation.listOf(
-              ApiAddresses.GROUPS, "dead-letters", ListDeadLetters.class, DeadLetterView.class)
-          .get(OF_GROUP)
-          .under(Heading.DEAD_LETTERS)
-          .needs("group", GROUP, ADMIN)
-          .refuses(UNKNOWN_TOPIC)
-          .example(new ListDeadLetters("billing", null, 100), List.of(GIVEN_UP));
-
-  public static final Operation<DescribeDeadLetter, DeadLetterView> DESCRIBE_DEAD_LETTER =
-      Operation.of(
-              ApiAddresses.GROUPS, "dead-letter", DescribeDeadLetter.class, DeadLetterView.class)
-          .get(OF_GROUP + "/{topic}/{shard}/{offset}")
-          .joined("deadLetter", DescribeDeadLetter.Origin.class)
-          .under(Heading.DEAD_LETTERS)
-          .needs("group", GROUP, ADMIN)
-          .refuses(UNKNOWN_TOPIC)
-          .example(new DescribeDeadLetter("billing", "orders/1/2"), GIVEN_UP);
-
-  public static final Operation<ReplayDeadLetters, DeadLetterCount> REPLAY_DEAD_LETTERS =
-      Operation.of(ApiAddresses.GROUPS, "replay", ReplayDeadLetters.class, DeadLetterCount.class)
-          .post(OF_GROUP + "/replay")
-          .largeBody()
-          .under(Heading.DEAD_LETTERS)
-          .needs("group", ADMIN)
-          .changes()
-          .refuses(UNKNOWN_TOPIC)
-          .example(
-              new ReplayDeadLetters("billing", List.of("orders/1/2", "orders/1/5"), false, false),
-              new DeadLetterCount("billing", 2, false));
-
-  public static final Operation<DropDeadLetters, DeadLetterCount> DROP_DEAD_LETTERS =
-      Operation.of(ApiAddresses.GROUPS, "drop", DropDeadLetters.class, DeadLetterCount.class)
-          .post(OF_GROUP + "/drop")
-          .largeBody()
-          .under(Heading.DEAD_LETTERS)
-          .needs("group", ADMIN)
-          .changes()
-          .refuses(UNKNOWN_TOPIC)
-          .example(
-              new DropDeadLetters("billing", null, true, false),
-              new DeadLetterCount("billing", 1, false));
-
   // ---- Users, and the node
 
   private static final UserView USER = new UserView("shop", List.of("produce:orders"));
@@ -843,62 +853,8 @@ public final class Operations {
 
   // ---- All
 
-  private static final List<Operation<?, ?>> ALL =
-      List.of(
-          LIST_TOPICS,
-          CREATE_TOPIC,
-          DESCRIBE_TOPIC,
-          CONFIGURE_TOPIC,
-          RESHARD_TOPIC,
-          DELETE_TOPIC,
-          ASK_READY,
-          BROWSE,
-          LIST_DELAYED_MESSAGES,
-          GET_DELAYED_MESSAGE,
-          CANCEL_DELAYED_MESSAGE,
-          LIST_QUOTAS,
-          SET_QUOTA,
-          CLEAR_QUOTA,
-          LIST_GROUPS,
-          DESCRIBE_GROUP,
-          RESET_GROUP,
-          PAUSE_GROUP,
-          RESUME_GROUP,
-          PLAN_GROUP,
-          DELETE_GROUP,
-          LIST_REBALANCES,
-          PRODUCE,
-          LIST_RETRIES,
-          LIST_DEAD_LETTERS,
-          DESCRIBE_DEAD_LETTER,
-          REPLAY_DEAD_LETTERS,
-          DROP_DEAD_LETTERS,
-          DESCRIBE_CLUSTER,
-          GET_NODE_CHANGE,
-          ADMIT_NODE,
-          DRAIN_NODE,
-          UNDRAIN_NODE,
-          REMOVE_NODE,
-          REPLACE_NODE,
-          GET_REPLACEMENT,
-          OPEN_SESSION,
-          CLOSE_SESSION,
-          POLL_MESSAGES,
-          STREAM_MESSAGES,
-          GIVE_RESULTS,
-          ABANDON_POLL,
-          EXTEND_SESSION,
-          WHO_AM_I,
-          LOG_IN,
-          LOG_OUT,
-          WATCH,
-          LIVE,
-          READY,
-          METRICS,
-          OPENAPI);
-
   public static List<Operation<?, ?>> all() {
-    return ALL;
+    return Collections.unmodifiableList(ALL);
   }
 
   /** The operation of an address and action; null: there is none. */

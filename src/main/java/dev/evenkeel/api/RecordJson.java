@@ -386,6 +386,11 @@ public final class RecordJson<T extends Record> {
     return type.write().apply(value);
   }
 
+  /** A component of a record. */
+  public static Object value(Record record, String component) {
+    return of(record.getClass()).value((Object) record, component);
+  }
+
   private Object value(Object record, String name) {
     try {
       return components.get(name).getAccessor().invoke(record);

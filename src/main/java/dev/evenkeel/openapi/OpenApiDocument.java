@@ -1,6 +1,7 @@
 package dev.evenkeel.openapi;
 
 import dev.evenkeel.api.ErrorView;
+import dev.evenkeel.api.Heading;
 import dev.evenkeel.api.LiveChange;
 import dev.evenkeel.api.LiveSnapshot;
 import dev.evenkeel.api.Operation;
@@ -33,8 +34,9 @@ public final class OpenApiDocument {
   private final Schemas schemas = new Schemas();
 
   /**
-   * @param special what is merged into the operations with these ids, as their bodies are not JSON,
-   *     or have several forms; null removes something
+   * @param special {@code document} is what the document says beside the operations; the rest is
+   *     merged into the operations with these ids, as their bodies are not JSON, or have several
+   *     forms; null removes something
    */
   OpenApiDocument(JsonObject special) {
     this.special = special;
@@ -75,12 +77,27 @@ public final class OpenApiDocument {
         .getJsonObject("properties")
         .getJsonObject("error")
         .put("x-extensible-enum", new JsonArray(List.copyOf(ErrorResponse.words())));
-    JsonObject components =
-        new JsonObject()
-            .put("securitySchemes", Frame.securitySchemes())
-            .put("responses", ErrorResponse.all(schemas.refer(ErrorView.class)))
-            .put("schemas", named);
-    JsonObject document = Frame.document().put("paths", paths).put("components", components);
+    JsonObject document = special.getJsonObject("document").copy();
+    JsonObject components = (JsonObject) document.remove("components");
+    JsonArray security = new JsonArray();
+    components
+        .getJsonObject("securitySchemes")
+        .fieldNames()
+        .forEach(each -> security.add(new JsonObject().put(each, new JsonArray())));
+    JsonArray tags = new JsonArray();
+    for (Heading each : Heading.values()) {
+      tags.add(new JsonObject().put("name", each.word()).put("description", each.text()));
+    }
+    document
+        // Any of the schemes, or none.
+        .put("security", security.add(new JsonObject()))
+        .put("tags", tags)
+        .put("paths", paths)
+        .put(
+            "components",
+            components
+                .put("responses", ErrorResponse.all(schemas.refer(ErrorView.class)))
+                .put("schemas", named));
     removeUnused(document, named);
     return document;
   }

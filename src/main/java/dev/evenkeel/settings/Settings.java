@@ -75,6 +75,15 @@ public final class Settings {
     return add(key, SettingType.ofInt(SettingType.WHOLE));
   }
 
+  public Setting<Integer> integer(String key, int usual, long from, long to, String help) {
+    return integer(key).unless(usual).from(from).to(to).help(help);
+  }
+
+  /** Milliseconds. */
+  public Setting<Long> time(String key, long usual, long from, long to, String help) {
+    return time(key).unless(usual).from(from).to(to).help(help);
+  }
+
   /** Milliseconds. */
   public Setting<Long> time(String key) {
     return add(key, SettingType.TIME);
