@@ -24,17 +24,9 @@ import java.util.List;
  * see them, and replaces nodes. A node that does not answer within {@link
  * ClusterCalls#NODE_TIMEOUT_MILLIS} is unknown, not an error.
  */
-final class ClusterApi {
+record ClusterApi(Link link, ClusterCalls calls) {
   /** Longer than the wait for a replacement that goes on, shorter than the wait of HTTP. */
   private static final long REPLACE_TIMEOUT_MILLIS = 22_000;
-
-  private final Link link;
-  private final ClusterCalls calls;
-
-  ClusterApi(Link link, ClusterCalls calls) {
-    this.link = link;
-    this.calls = calls;
-  }
 
   void serve(ApiAnswers answers) {
     answers.on(Operations.DESCRIBE_CLUSTER, all -> calls.view().compose(this::status));

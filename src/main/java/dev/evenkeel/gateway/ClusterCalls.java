@@ -204,12 +204,9 @@ final class ClusterCalls {
         .recover(
             failure ->
                 Future.failedFuture(
-                    new RefusedException(
-                        Refusal.UNAVAILABLE,
-                        "node '"
-                            + node
-                            + "' does not answer, so it is unknown who runs on it: "
-                            + ApiErrors.words(failure))));
+                    Refusal.UNAVAILABLE.error(
+                        "node '%s' does not answer, so it is unknown who runs on it: %s",
+                        node, ApiErrors.words(failure))));
   }
 
   /** Asks the broker of each node about its own logs. The futures of {@code read} must not fail. */

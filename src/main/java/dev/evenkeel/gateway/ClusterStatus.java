@@ -34,8 +34,10 @@ import java.util.function.Function;
  * Joins what the brokers say of their logs into one status. For a log group, the leader counts;
  * while there is none, the node with the highest term says who leads and at which term. Unknown
  * values are null.
+ *
+ * @param answers the outcomes by node
  */
-final class ClusterStatus {
+record ClusterStatus(ClusterView view, Map<String, Answer> answers) {
   /** The outcome of the question to one node. */
   record Answer(Boolean alive, NodeLogs logs) {
     /** Nobody listens there: the cluster has no such member. */
@@ -43,17 +45,6 @@ final class ClusterStatus {
 
     /** No answer in time. */
     static final Answer SILENT = new Answer(null, null);
-  }
-
-  private final ClusterView view;
-  private final Map<String, Answer> answers;
-
-  /**
-   * @param answers the outcomes by node
-   */
-  ClusterStatus(ClusterView view, Map<String, Answer> answers) {
-    this.view = view;
-    this.answers = answers;
   }
 
   /** The ids of all nodes, sorted. */

@@ -20,17 +20,7 @@ import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /** Replays and drops the dead letters of a group on all shards. */
-final class DeadLetterChanges {
-  private final ClusterCalls calls;
-  private final FailedMessages failed;
-  private final DeadLettersApi letters;
-
-  DeadLetterChanges(ClusterCalls calls, FailedMessages failed, DeadLettersApi letters) {
-    this.calls = calls;
-    this.failed = failed;
-    this.letters = letters;
-  }
-
+record DeadLetterChanges(ClusterCalls calls, FailedMessages failed, DeadLettersApi letters) {
   /**
    * Replays dead letters as retries, or drops them. With {@code dryRun}, only counts them.
    *

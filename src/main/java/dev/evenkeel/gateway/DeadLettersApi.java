@@ -20,15 +20,7 @@ import java.time.Instant;
 import java.util.List;
 
 /** Lists and shows the dead letters of a group on all shards. */
-final class DeadLettersApi {
-  private final ClusterCalls calls;
-  private final FailedMessages failed;
-
-  DeadLettersApi(ClusterCalls calls, FailedMessages failed) {
-    this.calls = calls;
-    this.failed = failed;
-  }
-
+record DeadLettersApi(ClusterCalls calls, FailedMessages failed) {
   /** Lists dead letters by topic, shard and offset, after the one that the request names. */
   Future<List<DeadLetterView>> list(ListDeadLetters asked) {
     return failed.list(

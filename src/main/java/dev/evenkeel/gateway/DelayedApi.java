@@ -29,19 +29,13 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /** Lists, shows and cancels delayed messages of a topic. */
-final class DelayedApi {
+record DelayedApi(ClusterCalls calls) {
   private static final int AT_ONCE_MAX = 16;
 
   /** How often a message that moves is looked for. */
   private static final int LOOKS_MAX = 20;
 
   private static final long LOOK_MILLIS = 250;
-
-  private final ClusterCalls calls;
-
-  DelayedApi(ClusterCalls calls) {
-    this.calls = calls;
-  }
 
   void serve(ApiAnswers answers) {
     answers
@@ -289,12 +283,10 @@ final class DelayedApi {
     Moving(String topicName, DelayedId id) {
       super(
           Refusal.UNAVAILABLE,
-          "delayed message "
-              + id
-              + " of '"
-              + topicName
-              + "' waits to be moved to another shard after a reshard, and cannot be cancelled"
-              + " until then: try again");
+          "delayed message %s of '%s' waits to be moved to another shard after a reshard, and"
+              + " cannot be cancelled until then: try again",
+          id,
+          topicName);
     }
   }
 }

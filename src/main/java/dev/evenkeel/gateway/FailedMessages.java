@@ -14,13 +14,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /** Finds the failed messages of a group on all shards, and lists them page by page. */
-final class FailedMessages {
-  private final ClusterCalls calls;
-
-  FailedMessages(ClusterCalls calls) {
-    this.calls = calls;
-  }
-
+record FailedMessages(ClusterCalls calls) {
   /** Identifies a failed message; as a text, topic/shard/offset. */
   record Id(Shard shard, long offset) {}
 

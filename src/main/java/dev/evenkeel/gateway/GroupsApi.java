@@ -3,22 +3,26 @@ package dev.evenkeel.gateway;
 import dev.evenkeel.api.DeleteGroup;
 import dev.evenkeel.api.DeleteGroup.DeletedShard;
 import dev.evenkeel.api.DeleteGroup.GroupDeletion;
-import dev.evenkeel.api.ListRebalances;
-import dev.evenkeel.api.MoveView;
+import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.PauseGroup.PauseResult;
+import dev.evenkeel.api.PlanGroup;
+import dev.evenkeel.api.PlanGroup.GroupPlan;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Calls;
+import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.GroupQuestions;
 import dev.evenkeel.bus.GroupQuestions.What;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Pause;
+import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
 import io.vertx.core.Future;
 import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import java.util.function.Function;
 
 /** Answers {@code evenkeel.api.groups}, mostly by asking the active dispatcher. */
 final class GroupsApi {
@@ -30,7 +34,6 @@ final class GroupsApi {
   private final DeadLetterChanges deadLetterChanges;
   private final RetriesApi retries;
   private final ResetApi resets;
-  private final PlanApi plans;
 
   GroupsApi(ClusterCalls calls) {
     this.calls = calls;
@@ -39,19 +42,16 @@ final class GroupsApi {
     deadLetterChanges = new DeadLetterChanges(calls, failed, deadLetters);
     retries = new RetriesApi(calls, failed);
     resets = new ResetApi(calls);
-    plans = new PlanApi(calls);
   }
 
   void serve(ApiAnswers answers) {
+    pass(answers, Operations.LIST_GROUPS, all -> new GroupQuestions.Look(null));
+    pass(answers, Operations.DESCRIBE_GROUP, asked -> new GroupQuestions.Look(asked.group()));
+    pass(
+        answers,
+        Operations.LIST_REBALANCES,
+        asked -> new GroupQuestions.Rebalances(asked.group(), asked.limit()));
     answers
-        .on(
-            Operations.LIST_GROUPS,
-            all -> ask(new GroupQuestions.Look(null)).map(Operations.LIST_GROUPS::readAnswer))
-        .on(
-            Operations.DESCRIBE_GROUP,
-            asked ->
-                ask(new GroupQuestions.Look(asked.group()))
-                    .map(Operations.DESCRIBE_GROUP::readAnswer))
         .on(Operations.RESET_GROUP, resets::reset)
         .on(
             Operations.PAUSE_GROUP,
@@ -59,9 +59,8 @@ final class GroupsApi {
         .on(
             Operations.RESUME_GROUP,
             asked -> pause(asked.group(), asked.topic(), asked.shard(), false))
-        .on(Operations.PLAN_GROUP, plans::plan)
+        .on(Operations.PLAN_GROUP, this::plan)
         .on(Operations.DELETE_GROUP, this::delete)
-        .on(Operations.LIST_REBALANCES, this::rebalances)
         .on(Operations.LIST_RETRIES, retries::list)
         .on(Operations.LIST_DEAD_LETTERS, deadLetters::list)
         .on(Operations.DESCRIBE_DEAD_LETTER, deadLetters::show)
@@ -77,13 +76,16 @@ final class GroupsApi {
                     asked.group(), asked.deadLetters(), asked.all(), asked.dryRun(), false));
   }
 
-  private Future<List<MoveView>> rebalances(ListRebalances asked) {
-    return ask(new GroupQuestions.Rebalances(asked.group(), asked.limit()))
-        .map(Operations.LIST_REBALANCES::readAnswer);
-  }
-
-  private Future<Object> ask(Record question) {
-    return calls.askDispatcher(question).map(Json::decodeValue);
+  /** Passes a question on to the dispatcher, which answers it. */
+  private <Q extends Record, A> void pass(
+      ApiAnswers answers, Operation<Q, A> operation, Function<Q, Record> question) {
+    answers.on(
+        operation,
+        asked ->
+            calls
+                .askDispatcher(question.apply(asked))
+                .map(Json::decodeValue)
+                .map(operation::readAnswer));
   }
 
   /**
@@ -142,5 +144,39 @@ final class GroupsApi {
         // Unknown if the leader cannot tell, for example because it runs a former version.
         .otherwise((Long) null)
         .map(bytes -> form.with(deleted, "bytesFreed", bytes));
+  }
+
+  /** Says who would own the shards of a group after a change, without making it. */
+  private Future<GroupPlan> plan(PlanGroup change) {
+    Future<String> gone =
+        change.kill() == null ? Future.succeededFuture() : clusterMember(change.kill());
+    return gone.map(member -> new GroupQuestions.Plan(new GroupQuestions.Change(change, member)))
+        .compose(calls::askDispatcher)
+        .map(Json::decodeValue)
+        .map(GroupsApi::read);
+  }
+
+  private static GroupPlan read(Object answer) {
+    if (answer instanceof JsonObject plan && plan.containsKey("moves")) {
+      return RecordJson.of(GroupPlan.class).read(plan);
+    }
+    // A dispatcher of version 0.1 takes it for another question.
+    throw Refusal.UNAVAILABLE.error(
+        "plans need version 0.2 or later on every node: see 'cluster status'");
+  }
+
+  /** The id of a node as a cluster member: consumers that run on it name it in their heartbeats. */
+  private Future<String> clusterMember(String node) {
+    return calls
+        .view()
+        .map(ClusterView::nodes)
+        .compose(
+            nodes -> {
+              if (!nodes.contains(node)) {
+                throw Refusal.INVALID.error(
+                    "there is no node '%s': the nodes are %s", node, String.join(", ", nodes));
+              }
+              return calls.clusterMemberOf(node);
+            });
   }
 }

@@ -78,26 +78,20 @@ final class Majority {
     String text;
     if (there.size() < needed) {
       text =
-          group
-              + " has no majority: "
-              + there.size()
-              + " of "
-              + voters
-              + (there.size() == 1 ? " voters answers (" : " voters answer (")
-              + String.join(", ", there)
-              + "), and "
-              + needed
-              + " are needed. Start "
-              + String.join(", ", missing)
-              + ", or reconnect them";
+          "%s has no majority: %s of %s %s (%s), and %s are needed. Start %s, or reconnect them"
+              .formatted(
+                  group,
+                  there.size(),
+                  voters,
+                  there.size() == 1 ? "voters answers" : "voters answer",
+                  String.join(", ", there),
+                  needed,
+                  String.join(", ", missing));
     } else if (failure.refusal() == Refusal.NOT_LEADER) {
       text =
-          group
-              + " has no leader at the moment, although "
-              + there.size()
-              + " of "
-              + voters
-              + " voters answer: one is being elected, try again";
+          ("%s has no leader at the moment, although %s of %s voters answer: one is being elected,"
+                  + " try again")
+              .formatted(group, there.size(), voters);
     } else {
       return failure;
     }

@@ -25,15 +25,9 @@ import java.util.Arrays;
 import java.util.Map;
 
 /** Reads a shard without owning it. */
-final class MessagesApi {
+record MessagesApi(ClusterCalls calls) {
   /** With a key, an answer ends after this many bytes, so that no request takes long. */
   private static final long SEARCH_BYTES_MAX = 16 << 20;
-
-  private final ClusterCalls calls;
-
-  MessagesApi(ClusterCalls calls) {
-    this.calls = calls;
-  }
 
   void serve(ApiAnswers answers) {
     answers.on(Operations.BROWSE, this::browse);

@@ -3,25 +3,21 @@ package dev.evenkeel.gateway;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.handler.ssl.ApplicationProtocolNegotiator;
-import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.DelegatingSslContext;
 import io.netty.handler.ssl.NotSslRecordException;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslProvider;
 import io.vertx.core.net.JdkSSLEngineOptions;
+import io.vertx.core.spi.tls.DefaultSslContextFactory;
 import io.vertx.core.spi.tls.SslContextFactory;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.util.List;
-import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
-import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
-import javax.net.ssl.SSLSessionContext;
-import javax.net.ssl.TrustManagerFactory;
 
 /**
  * The TLS of the JDK, which also tells from which address a connection came that did not begin it:
@@ -60,80 +56,18 @@ final class NamingTlsEngine extends JdkSSLEngineOptions {
 
   @Override
   public SslContextFactory sslContextFactory() {
-    return new Factory(super.sslContextFactory());
+    return new DefaultSslContextFactory(SslProvider.JDK, false) {
+      @Override
+      public SslContext create() throws SSLException {
+        return new Context(super.create());
+      }
+    };
   }
 
-  private final class Factory implements SslContextFactory {
-    private final SslContextFactory wrapped;
-
-    Factory(SslContextFactory wrapped) {
-      this.wrapped = wrapped;
-    }
-
-    @Override
-    public SslContextFactory useAlpn(boolean use) {
-      wrapped.useAlpn(use);
-      return this;
-    }
-
-    @Override
-    public SslContextFactory clientAuth(ClientAuth auth) {
-      wrapped.clientAuth(auth);
-      return this;
-    }
-
-    @Override
-    public SslContextFactory forClient(boolean is) {
-      wrapped.forClient(is);
-      return this;
-    }
-
-    @Override
-    public SslContextFactory keyMananagerFactory(KeyManagerFactory factory) {
-      wrapped.keyMananagerFactory(factory);
-      return this;
-    }
-
-    @Override
-    public SslContextFactory trustManagerFactory(TrustManagerFactory factory) {
-      wrapped.trustManagerFactory(factory);
-      return this;
-    }
-
-    @Override
-    public SslContextFactory enabledCipherSuites(Set<String> suites) {
-      wrapped.enabledCipherSuites(suites);
-      return this;
-    }
-
-    @Override
-    public SslContextFactory applicationProtocols(List<String> protocols) {
-      wrapped.applicationProtocols(protocols);
-      return this;
-    }
-
-    @Override
-    public SslContextFactory serverName(String name) {
-      wrapped.serverName(name);
-      return this;
-    }
-
-    @Override
-    public SslContext create() throws SSLException {
-      return new Context(wrapped.create());
-    }
-  }
-
-  private final class Context extends SslContext {
-    private final SslContext wrapped;
-
+  /** Vert.x gives the executor of each handler. */
+  private final class Context extends DelegatingSslContext {
     Context(SslContext wrapped) {
-      this.wrapped = wrapped;
-    }
-
-    @Override
-    protected SslHandler newHandler(ByteBufAllocator allocator, boolean startTls) {
-      return new Naming(newEngine(allocator), startTls);
+      super(wrapped);
     }
 
     @Override
@@ -144,53 +78,15 @@ final class NamingTlsEngine extends JdkSSLEngineOptions {
 
     @Override
     protected SslHandler newHandler(
-        ByteBufAllocator allocator, String host, int port, boolean startTls) {
-      return new Naming(newEngine(allocator, host, port), startTls);
-    }
-
-    @Override
-    protected SslHandler newHandler(
         ByteBufAllocator allocator, String host, int port, boolean startTls, Executor executor) {
       return new Naming(newEngine(allocator, host, port), startTls, executor);
     }
 
     @Override
-    public boolean isClient() {
-      return wrapped.isClient();
-    }
-
-    @Override
-    public List<String> cipherSuites() {
-      return wrapped.cipherSuites();
-    }
-
-    @Override
-    @SuppressWarnings("deprecation")
-    public ApplicationProtocolNegotiator applicationProtocolNegotiator() {
-      return wrapped.applicationProtocolNegotiator();
-    }
-
-    @Override
-    public SSLEngine newEngine(ByteBufAllocator allocator) {
-      return wrapped.newEngine(allocator);
-    }
-
-    @Override
-    public SSLEngine newEngine(ByteBufAllocator allocator, String host, int port) {
-      return wrapped.newEngine(allocator, host, port);
-    }
-
-    @Override
-    public SSLSessionContext sessionContext() {
-      return wrapped.sessionContext();
-    }
+    protected void initEngine(SSLEngine engine) {}
   }
 
   private final class Naming extends SslHandler {
-    Naming(SSLEngine engine, boolean startTls) {
-      super(engine, startTls);
-    }
-
     Naming(SSLEngine engine, boolean startTls, Executor executor) {
       super(engine, startTls, executor);
     }

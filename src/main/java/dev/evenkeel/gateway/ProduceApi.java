@@ -23,26 +23,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
-/** Sends messages. */
-final class ProduceApi {
+/**
+ * Sends messages.
+ *
+ * @param clock of the timestamps of messages
+ * @param dueClock by which delayed messages are due
+ */
+record ProduceApi(
+    ProducerPool producers, Majority majority, LongSupplier clock, LongSupplier dueClock) {
   /** Most messages of one request. */
   static final int MESSAGES_MAX = 1_000;
-
-  private final ProducerPool producers;
-  private final LongSupplier clock;
-  private final LongSupplier dueClock;
-  private final Majority majority;
-
-  /**
-   * @param clock of the timestamps of messages
-   * @param dueClock by which delayed messages are due
-   */
-  ProduceApi(ProducerPool producers, Majority majority, LongSupplier clock, LongSupplier dueClock) {
-    this.dueClock = dueClock;
-    this.majority = majority;
-    this.producers = producers;
-    this.clock = clock;
-  }
 
   void serve(ApiAnswers answers) {
     answers.on(Operations.PRODUCE, this::produce);

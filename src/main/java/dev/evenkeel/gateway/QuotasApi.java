@@ -14,14 +14,8 @@ import io.vertx.core.Future;
 import java.util.List;
 
 /** Lists, sets and clears quotas. */
-final class QuotasApi {
+record QuotasApi(ClusterCalls calls) {
   private static final long PERIOD_MILLIS_DEFAULT = 1_000;
-
-  private final ClusterCalls calls;
-
-  QuotasApi(ClusterCalls calls) {
-    this.calls = calls;
-  }
 
   void serve(ApiAnswers answers) {
     answers

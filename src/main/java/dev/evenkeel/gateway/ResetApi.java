@@ -9,7 +9,6 @@ import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.GroupQuestions;
 import dev.evenkeel.bus.GroupQuestions.ShardId;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.Future;
@@ -24,15 +23,9 @@ import java.util.List;
  * dispatcher to set it. The log decides about each shard, and refuses one that another owner took
  * meanwhile.
  */
-final class ResetApi {
+record ResetApi(ClusterCalls calls) {
   /** Longer than the dispatcher waits for owners to release their shards. */
   private static final long TIMEOUT_MILLIS = 25_000;
-
-  private final ClusterCalls calls;
-
-  ResetApi(ClusterCalls calls) {
-    this.calls = calls;
-  }
 
   /**
    * @param from the committed offset now, or null
@@ -87,13 +80,11 @@ final class ResetApi {
       throw Refusal.INVALID.error("the group reads %s topics: name the shard's topic", topics);
     }
     if (selected.isEmpty()) {
-      throw new RefusedException(
-          Refusal.UNKNOWN_SHARD,
-          "group '"
-              + group.group()
-              + "' reads no "
-              + (shard < 0 ? "shard" : "shard " + shard)
-              + (topic == null ? "" : " of '" + topic + "'"));
+      throw Refusal.UNKNOWN_SHARD.error(
+          "group '%s' reads no %s%s",
+          group.group(),
+          shard < 0 ? "shard" : "shard " + shard,
+          topic == null ? "" : " of '" + topic + "'");
     }
     return selected;
   }
@@ -123,19 +114,9 @@ final class ResetApi {
                     .map(
                         end -> {
                           if (offset < start || offset > end) {
-                            throw new RefusedException(
-                                Refusal.OFFSET_OUT_OF_RANGE,
-                                "offset "
-                                    + offset
-                                    + ": "
-                                    + topic
-                                    + "/"
-                                    + shard.shard()
-                                    + " has "
-                                    + start
-                                    + " to "
-                                    + end
-                                    + ", the next message");
+                            throw Refusal.OFFSET_OUT_OF_RANGE.error(
+                                "offset %s: %s/%s has %s to %s, the next message",
+                                offset, topic, shard.shard(), start, end);
                           }
                           return offset;
                         }));

@@ -13,15 +13,7 @@ import java.util.List;
 /**
  * Lists the messages of a group that failed and wait for another attempt, or behind one that does.
  */
-final class RetriesApi {
-  private final ClusterCalls calls;
-  private final FailedMessages failed;
-
-  RetriesApi(ClusterCalls calls, FailedMessages failed) {
-    this.calls = calls;
-    this.failed = failed;
-  }
-
+record RetriesApi(ClusterCalls calls, FailedMessages failed) {
   /** By topic, shard and offset, after the one that the request names. */
   Future<List<Retry>> list(ListRetries asked) {
     return failed.list(

@@ -37,15 +37,7 @@ import java.util.Map;
 import java.util.Objects;
 
 /** Lists, shows, creates, configures, reshards and deletes topics. */
-final class TopicsApi {
-  private final ClusterCalls calls;
-  private final ReadyApi ready;
-
-  TopicsApi(ClusterCalls calls, ReadyApi ready) {
-    this.calls = calls;
-    this.ready = ready;
-  }
-
+record TopicsApi(ClusterCalls calls, ReadyApi ready) {
   void serve(ApiAnswers answers) {
     answers
         .on(Operations.LIST_TOPICS, this::list)

@@ -12,8 +12,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
-import java.util.Set;
-import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.concurrent.atomic.LongAdder;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
@@ -36,7 +34,6 @@ public final class Access {
 
   private final AuditLog audit;
   private final LongAdder unknown;
-  private final Set<Runnable> listeners = new CopyOnWriteArraySet<>();
   private volatile Users users = Users.NONE;
   private volatile String problem;
   private String seen;
@@ -116,7 +113,6 @@ public final class Access {
     }
     if (users != before) {
       LOG.info("{} has changed: it has {} users now", file, users.all().size());
-      listeners.forEach(Runnable::run);
     }
     return null;
   }
@@ -128,16 +124,6 @@ public final class Access {
 
   public AuditLog audit() {
     return audit;
-  }
-
-  /** Calls {@code listener}, on any thread, each time that the users have changed. */
-  public void onChange(Runnable listener) {
-    listeners.add(listener);
-  }
-
-  /** Stops calling it. */
-  public void forget(Runnable listener) {
-    listeners.remove(listener);
   }
 
   /** What a program shows, for as long as its connection lives: its user may change meanwhile. */

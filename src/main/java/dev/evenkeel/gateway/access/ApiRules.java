@@ -16,9 +16,6 @@ public final class ApiRules {
   /** The fields of a question to which no operation belongs that people are shown. */
   private static final List<String> SHOWN = List.of("action", "topic");
 
-  /** A name that no permission but {@code *} covers. */
-  private static final String NO_NAME = "";
-
   private ApiRules() {}
 
   /**
@@ -35,7 +32,7 @@ public final class ApiRules {
       operation.needs(question).forEach(principal::require);
       return;
     }
-    principal.require(Kind.ADMIN, NO_NAME);
+    principal.require(Kind.ADMIN, Need.NO_NAME);
     if (Operations.all().stream().noneMatch(each -> address.equals(each.address()))) {
       throw principal.denied("that no user can have");
     }

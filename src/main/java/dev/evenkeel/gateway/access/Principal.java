@@ -6,6 +6,7 @@ import dev.evenkeel.api.Permission.Kind;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Who asks, and what they may do. What no permission allows is denied.
@@ -24,13 +25,9 @@ public record Principal(String name, List<Permission> may) {
     return name != null;
   }
 
-  public boolean may(Kind kind, String target) {
-    return !bound() || any(target, kind);
-  }
-
   /** Whether it may know that a topic exists. */
   public boolean seesTopic(String topic) {
-    return !bound() || any(topic, Kind.VIEW, Kind.ADMIN, Kind.PRODUCE, Kind.CONSUME);
+    return has(Need.seeTopic(Objects.requireNonNull(topic)));
   }
 
   /** Names, and patterns with a {@code *} at the end, of the topics that it may consume. */
@@ -43,19 +40,17 @@ public record Principal(String name, List<Permission> may) {
 
   /** Whether it may know that a group exists. */
   public boolean seesGroup(String group) {
-    return !bound() || any(group, Kind.VIEW, Kind.ADMIN, Kind.GROUP);
+    return has(Need.seeGroup(Objects.requireNonNull(group)));
   }
 
   /** Whether it may see the nodes: everybody who may view or administer something. */
   public boolean seesNodes() {
-    return !bound()
-        || may.stream().anyMatch(each -> each.kind() == Kind.VIEW || each.kind() == Kind.ADMIN);
+    return has(Need.of(null, Kind.VIEW, Kind.ADMIN));
   }
 
   /** Whether it sees every topic and group. */
   public boolean seesAll() {
-    // Only the pattern * covers the empty name.
-    return !bound() || any("", Kind.VIEW, Kind.ADMIN);
+    return has(Need.seeAll());
   }
 
   /** A producer name is the user's own if it is, or begins with, the user's name and a dash. */
@@ -63,18 +58,7 @@ public record Principal(String name, List<Permission> may) {
     return !bound()
         || producer.equals(name)
         || producer.startsWith(name + "-")
-        || any(producer, Kind.PRODUCER);
-  }
-
-  private boolean any(String target, Kind... kinds) {
-    for (Permission each : may) {
-      for (Kind kind : kinds) {
-        if (each.kind() == kind && each.covers(target)) {
-          return true;
-        }
-      }
-    }
-    return false;
+        || has(Need.of(producer, Kind.PRODUCER));
   }
 
   /** Whether it has what something needs. */
@@ -101,9 +85,7 @@ public record Principal(String name, List<Permission> may) {
    * @throws RefusedException FORBIDDEN, naming the permission that is missing
    */
   public void require(Kind kind, String target) {
-    if (!may(kind, target)) {
-      throw denied(new Permission(kind, target).toString());
-    }
+    require(Need.of(Objects.requireNonNull(target), kind));
   }
 
   /**

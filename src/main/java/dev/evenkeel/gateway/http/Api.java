@@ -73,17 +73,12 @@ final class Api {
   }
 
   /** Asks on behalf of the node itself. */
-  Future<Object> ask(String address, JsonObject question) {
-    return ask(address, question, null);
-  }
-
-  /** Asks on behalf of the node itself. */
   <Q extends Record, A> Future<A> ask(Operation<Q, A> operation, Q question) {
     return ask(operation.address(), operation.ask(question), null).map(operation::readAnswer);
   }
 
   /**
-   * As {@link #ask(String, JsonObject)}.
+   * Asks on behalf of the node itself.
    *
    * @param poll see {@link Frames#POLL}; null: none
    */

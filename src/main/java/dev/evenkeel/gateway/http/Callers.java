@@ -30,7 +30,7 @@ import javax.net.ssl.SSLSession;
  * <p>{@code POST /api/session {"token"}} puts the token into a cookie that scripts cannot read and
  * other pages cannot use, {@code DELETE} removes it, and {@code GET} says who is asking.
  */
-final class Callers {
+record Callers(Access access, Bodies bodies) {
   private static final String COOKIE = "evenkeel-token";
   private static final String BEARER = "bearer ";
   private static final String CALLER = "evenkeel.caller";
@@ -45,14 +45,6 @@ final class Callers {
           .collect(Collectors.toUnmodifiableSet());
 
   private static final int BODY_BYTES_MAX = 4 << 10;
-
-  private final Access access;
-  private final Bodies bodies;
-
-  Callers(Access access, Bodies bodies) {
-    this.access = access;
-    this.bodies = bodies;
-  }
 
   /** Comes before all other routes. */
   void mount(Router router) {
@@ -79,8 +71,8 @@ final class Callers {
           new ApiFailure(
               403,
               "FORBIDDEN",
-              "a change with the cookie needs the header Origin, which browsers send: other programs"
-                  + " send the token in the header Authorization"));
+              "a change with the cookie needs the header Origin, which browsers send: other"
+                  + " programs send the token in the header Authorization"));
       return;
     }
     if (!isOpen(request.path())) {
@@ -205,7 +197,7 @@ final class Callers {
   }
 
   private void who(RoutingContext context) {
-    Requests.readQuery(context, new JsonObject());
+    Requests.query(context);
     Api.send(context, 200, json(principal(context)));
   }
 
@@ -216,7 +208,7 @@ final class Callers {
   }
 
   private void enter(RoutingContext context) {
-    Requests.readQuery(context, new JsonObject());
+    Requests.query(context);
     String token = Operations.LOG_IN.question(Requests.object(context)).token().strip();
     Principal principal;
     try {

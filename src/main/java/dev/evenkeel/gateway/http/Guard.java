@@ -24,7 +24,8 @@ import java.util.Set;
  *       some browsers send forms without {@code Origin}.
  * </ul>
  */
-final class Guard implements Handler<HttpServerRequest> {
+record Guard(HostNames names, Connections connections, Handler<HttpServerRequest> next)
+    implements Handler<HttpServerRequest> {
   private static final Set<HttpMethod> SAFE =
       Set.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS);
 
@@ -32,16 +33,6 @@ final class Guard implements Handler<HttpServerRequest> {
       Set.of("text/plain", "application/x-www-form-urlencoded", "multipart/form-data");
 
   private static final int SHOWN_CHARS_MAX = 100;
-
-  private final HostNames names;
-  private final Connections connections;
-  private final Handler<HttpServerRequest> next;
-
-  Guard(HostNames names, Connections connections, Handler<HttpServerRequest> next) {
-    this.names = names;
-    this.connections = connections;
-    this.next = next;
-  }
 
   @Override
   public void handle(HttpServerRequest request) {

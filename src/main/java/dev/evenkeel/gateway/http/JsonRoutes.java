@@ -4,7 +4,6 @@ import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.PollMessages;
 import dev.evenkeel.api.RecordJson;
-import dev.evenkeel.protocol.Nearest;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Route;
@@ -17,20 +16,12 @@ import java.util.Map;
  * Passes requests on to {@code evenkeel.api} addresses. The question has a field for each parameter
  * of the path, each known parameter of the query, and each field of the body.
  */
-final class JsonRoutes {
+record JsonRoutes(Api api, Bodies bodies) {
   /** Largest body with settings, in bytes. */
   static final int SETTINGS_BYTES_MAX = 64 << 10;
 
   /** Largest body with names of dead letters, in bytes: thousands of names. */
   private static final int NAMES_BYTES_MAX = 1 << 20;
-
-  private final Api api;
-  private final Bodies bodies;
-
-  JsonRoutes(Api api, Bodies bodies) {
-    this.api = api;
-    this.bodies = bodies;
-  }
 
   void mount(Router router) {
     route(router, Operations.BROWSE).handler(this::browse);
@@ -76,8 +67,7 @@ final class JsonRoutes {
       question = operation.withAction(new JsonObject());
     }
     List<String> known = operation.hasBody() ? List.of() : operation.queryParameters();
-    Nearest.requireKnown("query parameter", context.queryParams().names(), known);
-    for (Map.Entry<String, String> each : context.queryParams()) {
+    for (Map.Entry<String, String> each : Requests.query(context, known.toArray(String[]::new))) {
       question.put(each.getKey(), form.ofText("query parameter", each.getKey(), each.getValue()));
     }
     JsonObject ofPath = operation.ofPath(context::pathParam);

@@ -8,17 +8,7 @@ import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 
 /** Accepts the WebSockets of the live view. */
-final class LiveRoutes {
-  private final LiveHub hub;
-  private final Connections connections;
-  private final Callers callers;
-
-  LiveRoutes(LiveHub hub, Connections connections, Callers callers) {
-    this.callers = callers;
-    this.hub = hub;
-    this.connections = connections;
-  }
-
+record LiveRoutes(LiveHub hub, Connections connections, Callers callers) {
   void mount(Router router) {
     JsonRoutes.route(router, Operations.WATCH).handler(this::watch);
   }

@@ -18,23 +18,13 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 
 /** Serves the health, the metrics and the API description of a node. */
-final class NodeRoutes {
+record NodeRoutes(Api api, Callers callers, String node) {
   private static final String TEXT = "text/plain; version=0.0.4; charset=utf-8";
   private static final String OPEN_METRICS =
       "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
   /** The description of the HTTP API, from a file beside this class. */
   static final JsonObject OPEN_API = read();
-
-  private final Api api;
-  private final Callers callers;
-  private final String node;
-
-  NodeRoutes(Api api, Callers callers, String node) {
-    this.callers = callers;
-    this.api = api;
-    this.node = node;
-  }
 
   void mount(Router router) {
     JsonRoutes.route(router, Operations.LIVE).handler(this::live);
@@ -81,7 +71,7 @@ final class NodeRoutes {
 
   /** Reads the values, then writes the metrics on a thread for metrics. */
   private void metrics(RoutingContext context) {
-    Requests.readQuery(context, new JsonObject());
+    Requests.query(context);
     if (!Callers.principal(context).seesAll()) {
       throw callers.refusal(context, "metrics", "view:*");
     }

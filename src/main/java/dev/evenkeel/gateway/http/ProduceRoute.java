@@ -42,12 +42,11 @@ final class ProduceRoute {
    * messages}; an NDJSON body has one message per line, and any other body is the payload.
    */
   private void produce(RoutingContext context) {
-    JsonObject query = new JsonObject();
-    Requests.readQuery(context, query, Requests.text("key"), Requests.text("acks"));
+    String acks = Requests.query(context, "key", "acks").get("acks");
     String topic = context.pathParam("topic");
     JsonObject question = question(context, topic);
-    if (query.containsKey("acks")) {
-      question.put("acks", query.getString("acks"));
+    if (acks != null) {
+      question.put("acks", acks);
     }
     // Here, too: a remembered answer is not for everybody.
     callers.check(context, Operations.PRODUCE.address(), question);

@@ -1,6 +1,7 @@
 package dev.evenkeel.gateway.http;
 
 import dev.evenkeel.protocol.Nearest;
+import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.DecodeException;
@@ -10,8 +11,6 @@ import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.RoutingContext;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Function;
-import java.util.stream.Stream;
 
 /** Reads HTTP requests. All methods throw {@link ApiFailure}. */
 final class Requests {
@@ -145,55 +144,9 @@ final class Requests {
     return Bodies.of(context);
   }
 
-  /**
-   * A parameter of the query.
-   *
-   * @param value gives the value of a text; null: the text is wrong
-   * @param needed says what the text must be
-   */
-  record Query(String name, Function<String, Object> value, Function<String, String> needed) {}
-
-  static Query text(String name) {
-    return new Query(name, text -> text, text -> "");
-  }
-
-  static Query flag(String name) {
-    return new Query(
-        name,
-        text -> text.equals("true") || text.equals("false") ? Boolean.valueOf(text) : null,
-        text -> " is '" + text + "': write true or false");
-  }
-
-  static Query number(String name) {
-    return new Query(
-        name,
-        text -> {
-          try {
-            return Long.valueOf(text);
-          } catch (NumberFormatException e) {
-            return null;
-          }
-        },
-        text -> " must be a whole number");
-  }
-
-  /** Adds the parameters of the query to {@code json}, and refuses unknown ones. */
-  static void readQuery(RoutingContext context, JsonObject json, Query... known) {
-    List<String> names = Stream.of(known).map(Query::name).toList();
-    for (String name : context.queryParams().names()) {
-      if (!names.contains(name)) {
-        throw ApiFailure.invalid(Nearest.unknown("query parameter", name, names));
-      }
-    }
-    for (Query each : known) {
-      String text = context.queryParams().get(each.name());
-      Object value = text == null ? null : each.value().apply(text);
-      if (value != null) {
-        json.put(each.name(), value);
-      } else if (text != null) {
-        throw ApiFailure.invalid(
-            "the query parameter '" + each.name() + "'" + each.needed().apply(text));
-      }
-    }
+  /** The parameters of the query; refuses those that are not known. */
+  static MultiMap query(RoutingContext context, String... known) {
+    Nearest.requireKnown("query parameter", context.queryParams().names(), List.of(known));
+    return context.queryParams();
   }
 }

@@ -17,22 +17,12 @@ import io.vertx.ext.web.RoutingContext;
  * Sends the messages of a session as server-sent events, as long as the caller reads them. The
  * first are those that the session has given out before and that have not ended.
  */
-final class SessionEvents {
+record SessionEvents(Vertx vertx, Api api, Connections connections) {
   private static final int MESSAGES_MAX = 100;
   private static final int WAIT_MILLIS = 10_000;
 
   /** Shorter than any session stays after its last request. */
   private static final long KEEP_MILLIS = 2_000;
-
-  private final Vertx vertx;
-  private final Api api;
-  private final Connections connections;
-
-  SessionEvents(Vertx vertx, Api api, Connections connections) {
-    this.vertx = vertx;
-    this.api = api;
-    this.connections = connections;
-  }
 
   void mount(Router router) {
     JsonRoutes.route(router, Operations.STREAM_MESSAGES)

@@ -20,12 +20,7 @@ public final class WebOptions extends SettingValues<WebOptions> {
       SETTINGS.text("host").unless(ClusterDefaults.HOST).help("Address at which it listens.");
 
   public static final Setting<Integer> PORT =
-      SETTINGS
-          .integer("port")
-          .unless(8080)
-          .from(0)
-          .to(65_535)
-          .help("Port for HTTP; 0: any free port.");
+      SETTINGS.integer("port", 8080, 0, 65_535, "Port for HTTP; 0: any free port.");
 
   static final Setting<String> NODE =
       SETTINGS.text("node").unless("").help("Node id that /health shows.");
@@ -45,12 +40,12 @@ public final class WebOptions extends SettingValues<WebOptions> {
           .help("Host names of the node, such as a proxy's, besides localhost.");
 
   public static final Setting<Integer> CONNECTIONS_MAX =
-      SETTINGS
-          .integer("connectionsMax")
-          .unless(1_000)
-          .from(1)
-          .to(1_000_000)
-          .help("Most HTTP connections to this node, without WebSockets.");
+      SETTINGS.integer(
+          "connectionsMax",
+          1_000,
+          1,
+          1_000_000,
+          "Most HTTP connections to this node, without WebSockets.");
 
   /** At least the largest body. */
   public static final Setting<Long> BYTES_IN_FLIGHT_MAX =
@@ -62,20 +57,15 @@ public final class WebOptions extends SettingValues<WebOptions> {
           .help("Bytes of the bodies of HTTP requests that wait for answers.");
 
   static final Setting<Long> REQUEST_MILLIS_MAX =
-      SETTINGS
-          .time("requestMillisMax")
-          .unless(30_000L)
-          .from(50)
-          .to(600_000)
-          .help("Time for a request to arrive whole.");
+      SETTINGS.time("requestMillisMax", 30_000, 50, 600_000, "Time for a request to arrive whole.");
 
   static final Setting<Long> IDLE_MILLIS =
-      SETTINGS
-          .time("idleMillisMax")
-          .unless((long) IDLE_MILLIS_MAX)
-          .from(50)
-          .to(IDLE_MILLIS_MAX)
-          .help("Time from an answer to the next request on the same connection.");
+      SETTINGS.time(
+          "idleMillisMax",
+          IDLE_MILLIS_MAX,
+          50,
+          IDLE_MILLIS_MAX,
+          "Time from an answer to the next request on the same connection.");
 
   /**
    * @throws RefusedException INVALID for an unknown key, or a value that is wrong

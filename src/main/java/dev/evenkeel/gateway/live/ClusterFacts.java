@@ -1,11 +1,9 @@
 package dev.evenkeel.gateway.live;
 
 import dev.evenkeel.api.ClusterStatusView;
-import dev.evenkeel.api.ClusterStatusView.Follower;
 import dev.evenkeel.api.ClusterStatusView.Log;
 import dev.evenkeel.api.ClusterStatusView.Node;
 import dev.evenkeel.api.ClusterStatusView.NodePlace;
-import dev.evenkeel.api.ClusterStatusView.Storage;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -26,16 +24,10 @@ final class ClusterFacts {
   }
 
   private static Map<String, Object> node(Node node) {
-    Map<String, Object> state = new LinkedHashMap<>();
-    Json.put(state, "alive", node.alive());
-    Json.put(state, "host", node.host());
-    Json.put(state, "version", node.version());
+    Map<String, Object> state = Json.copy(node, "alive", "host", "version");
     NodePlace place = node.place();
     if (place != null) {
-      Json.put(state, "membership", place.membership());
-      Json.put(state, "zone", place.zone());
-      Json.put(state, "bytes", place.bytes());
-      Json.put(state, "message", place.message());
+      Json.copy(place, state, "membership", "zone", "bytes", "message");
       if (place.moving() != null && !place.moving().isEmpty()) {
         state.put("moving", place.moving().size());
         state.put("bytesLeft", coarse(place.bytesLeft()));
@@ -54,18 +46,10 @@ final class ClusterFacts {
   }
 
   private static Map<String, Object> log(Log log) {
-    Map<String, Object> state = new LinkedHashMap<>();
-    Json.put(state, "leader", log.leader());
-    Json.put(state, "term", log.term());
-    Json.put(state, "commitIndex", log.commitIndex());
-    Json.put(state, "appliedIndex", log.appliedIndex());
+    Map<String, Object> state = Json.copy(log, "leader", "term", "commitIndex", "appliedIndex");
     Map<String, Object> followers = new LinkedHashMap<>();
-    for (Follower each : log.followers()) {
-      Map<String, Object> follower = new LinkedHashMap<>();
-      Json.put(follower, "matchIndex", each.matchIndex());
-      Json.put(follower, "lagEntries", each.lagEntries());
-      followers.put(each.node(), follower);
-    }
+    log.followers()
+        .forEach(each -> followers.put(each.node(), Json.copy(each, "matchIndex", "lagEntries")));
     state.put("followers", followers);
     Map<String, Map<String, Object>> ineligible = new LinkedHashMap<>();
     log.ineligible()
@@ -77,13 +61,11 @@ final class ClusterFacts {
                     each.detail()));
     state.put("ineligible", ineligible);
     Map<String, Object> storage = new LinkedHashMap<>();
-    for (Storage each : log.storage()) {
-      Map<String, Object> stored = new LinkedHashMap<>();
-      stored.put("liveBytes", each.liveBytes());
-      stored.put("deadBytes", each.deadBytes());
-      stored.put("lostMessages", each.lostMessages());
-      storage.put(each.node(), stored);
-    }
+    log.storage()
+        .forEach(
+            each ->
+                storage.put(
+                    each.node(), Json.copy(each, "liveBytes", "deadBytes", "lostMessages")));
     state.put("storage", storage);
     return state;
   }

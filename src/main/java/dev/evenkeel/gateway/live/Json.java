@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.live;
 
+import dev.evenkeel.api.RecordJson;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -31,8 +32,21 @@ final class Json {
     return target;
   }
 
+  /** The same for components of a record. */
+  static Map<String, Object> copy(Record from, Map<String, Object> target, String... fields) {
+    for (String field : fields) {
+      Object value = RecordJson.value(from, field);
+      put(target, field, value instanceof Integer number ? (Long) number.longValue() : value);
+    }
+    return target;
+  }
+
   /** The known fields of {@code from}. */
   static Map<String, Object> copy(JsonObject from, String... fields) {
+    return copy(from, new LinkedHashMap<>(), fields);
+  }
+
+  static Map<String, Object> copy(Record from, String... fields) {
     return copy(from, new LinkedHashMap<>(), fields);
   }
 

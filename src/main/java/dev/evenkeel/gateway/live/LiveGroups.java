@@ -4,7 +4,6 @@ import static java.util.stream.Collectors.joining;
 
 import dev.evenkeel.api.GroupView;
 import dev.evenkeel.api.GroupView.Dedup;
-import dev.evenkeel.api.GroupView.Failures;
 import dev.evenkeel.api.GroupView.Level;
 import dev.evenkeel.api.GroupView.Member;
 import dev.evenkeel.api.GroupView.Shard;
@@ -52,10 +51,7 @@ final class LiveGroups {
         shards.put(shard.name(), shard(name + " " + shard.name(), shard, sums, nowMillis));
       }
     }
-    Map<String, Object> state = new LinkedHashMap<>();
-    Json.put(state, "mode", group.mode());
-    Json.put(state, "assignor", group.assignor());
-    Json.put(state, "status", group.status());
+    Map<String, Object> state = Json.copy(group, "mode", "assignor", "status");
     Json.put(state, "topicsLeftOut", group.topicsLeftOut() == 0 ? null : group.topicsLeftOut());
     Json.put(state, "paused", group.paused() ? true : null);
     Json.put(state, "shardsPaused", sums.paused == 0 ? null : sums.paused);
@@ -76,10 +72,7 @@ final class LiveGroups {
     if (member.consumed() != null) {
       meter.add(nowMillis, member.consumed());
     }
-    Map<String, Object> state = new LinkedHashMap<>();
-    Json.put(state, "node", member.node());
-    Json.put(state, "host", member.host());
-    Json.put(state, "consumed", member.consumed());
+    Map<String, Object> state = Json.copy(member, "node", "host", "consumed");
     Json.put(state, "rate", Json.rounded(meter.perSecond()));
     Json.put(state, "stuckMs", member.stuckMs());
     Json.put(state, "stuck", member.stuck() == null ? null : (Long) (long) member.stuck().size());
@@ -103,18 +96,10 @@ final class LiveGroups {
     Double rate = meter.perSecond();
     sums.add(shard.lag(), lagMillis, rate);
     sums.paused += shard.paused() ? 1 : 0;
-    Map<String, Object> state = new LinkedHashMap<>();
-    Json.put(state, "topic", shard.topic());
-    Json.put(state, "shard", (long) shard.shard());
-    Json.put(state, "owner", shard.owner());
-    Json.put(state, "nextOwner", shard.nextOwner());
-    Json.put(state, "drainDeadline", shard.drainDeadline());
-    Json.put(state, "epoch", shard.epoch());
+    Map<String, Object> state =
+        Json.copy(shard, "topic", "shard", "owner", "nextOwner", "drainDeadline", "epoch");
     Json.put(state, "state", shard.state() == null ? null : shard.state().name());
-    Json.put(state, "position", shard.position());
-    Json.put(state, "committed", shard.committed());
-    Json.put(state, "end", shard.end());
-    Json.put(state, "lag", shard.lag());
+    Json.copy(shard, state, "position", "committed", "end", "lag");
     Json.put(state, "lagSeconds", seconds(lagMillis));
     Json.put(state, "rate", Json.rounded(rate));
     Json.put(state, "sealed", shard.sealed() ? true : null);
@@ -146,21 +131,12 @@ final class LiveGroups {
     if (level == null || level.range() == null) {
       return null;
     }
-    Map<String, Object> state = new LinkedHashMap<>();
-    Json.put(state, "range", (long) level.range());
-    Json.put(state, "strategy", level.strategy());
-    Json.put(state, "gap", level.gap());
-    Json.put(state, "round", level.round());
-    Json.put(state, "holder", level.holder());
-    Json.put(state, "heldMs", level.heldMs());
-    Json.put(state, "setAside", level.setAside());
+    Map<String, Object> state =
+        Json.copy(level, "range", "strategy", "gap", "round", "holder", "heldMs", "setAside");
     Map<String, Object> bars = new LinkedHashMap<>();
     if (level.bars() != null) {
       for (Level.Bar each : level.bars()) {
-        Map<String, Object> bar = new LinkedHashMap<>();
-        Json.put(bar, "finished", each.finished());
-        Json.put(bar, "inHand", (long) each.inHand());
-        bars.put(each.member(), bar);
+        bars.put(each.member(), Json.copy(each, "finished", "inHand"));
       }
     }
     Json.put(state, "bars", bars);
@@ -183,14 +159,10 @@ final class LiveGroups {
     if (!on && (level == null || level.equals("none"))) {
       return null;
     }
-    Map<String, Object> state = new LinkedHashMap<>();
-    Json.put(state, "mode", dedup.mode());
+    Map<String, Object> state = Json.copy(dedup, "mode");
     if (on) {
       Json.put(state, "savedPercent", percent(dedup.savedShare()));
-      Json.put(state, "declined", dedup.declined());
-      Json.put(state, "processing", dedup.processing());
-      Json.put(state, "waiting", dedup.waiting());
-      Json.put(state, "lost", dedup.lost());
+      Json.copy(dedup, state, "declined", "processing", "waiting", "lost");
       Map<String, Object> hot = new LinkedHashMap<>();
       dedup.hot().forEach(each -> hot.put(each.key(), each.declined()));
       Json.put(state, "hot", hot);
@@ -215,11 +187,8 @@ final class LiveGroups {
     Map<String, Object> state = new LinkedHashMap<>();
     long sum = 0;
     if (group.failures() != null) {
-      Failures failures = group.failures();
-      Json.put(state, "retriesWaiting", failures.retriesWaiting());
-      Json.put(state, "parked", failures.parked());
-      Json.put(state, "shardsWaiting", failures.shardsWaiting());
-      Json.put(state, "deadLetters", failures.deadLetters());
+      Json.copy(
+          group.failures(), state, "retriesWaiting", "parked", "shardsWaiting", "deadLetters");
       sum = state.values().stream().mapToLong(count -> (Long) count).sum();
     }
     long open =

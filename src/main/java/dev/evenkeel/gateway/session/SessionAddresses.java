@@ -1,6 +1,8 @@
 package dev.evenkeel.gateway.session;
 
 import dev.evenkeel.api.ApiAddresses;
+import dev.evenkeel.api.Operation;
+import dev.evenkeel.api.Operations;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.gateway.access.Principal;
 import dev.evenkeel.gateway.access.SessionRules;
@@ -8,36 +10,26 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.buffer.Buffer;
 import java.util.Set;
+import java.util.stream.Collectors;
 
-/** Says which addresses of the event bus a session may use. Safe for use from any thread. */
-final class SessionAddresses {
+/**
+ * Says which addresses of the event bus a session may use. Safe for use from any thread.
+ *
+ * @param node id of this node
+ */
+record SessionAddresses(String node, SessionRules rules) {
   private static final String NODE = "evenkeel.node.";
   private static final String MEMBER = "evenkeel.member.";
   private static final String LEVEL = ".level";
 
   private static final Set<String> API =
-      Set.of(
-          ApiAddresses.PRODUCE,
-          ApiAddresses.TOPICS,
-          ApiAddresses.MESSAGES,
-          ApiAddresses.DELAYED,
-          ApiAddresses.GROUPS,
-          ApiAddresses.CLUSTER,
-          ApiAddresses.QUOTAS);
+      Operations.all().stream()
+          .map(Operation::address)
+          .filter(each -> each != null && !each.equals(ApiAddresses.SESSIONS))
+          .collect(Collectors.toUnmodifiableSet());
 
   /** The addresses of all listeners: the node listens once for all sessions. */
   static final Set<String> SHARED = Set.of(Addresses.LEADER_CHANGES, Addresses.TOPIC_CHANGES);
-
-  private final String node;
-  private final SessionRules rules;
-
-  /**
-   * @param node id of this node
-   */
-  SessionAddresses(String node, SessionRules rules) {
-    this.node = node;
-    this.rules = rules;
-  }
 
   /** Who answers a request. */
   enum Answerer {

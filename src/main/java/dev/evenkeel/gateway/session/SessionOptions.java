@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.session;
 
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.frame.Welcome;
 import dev.evenkeel.protocol.ClusterDefaults;
 import dev.evenkeel.protocol.Names;
@@ -24,12 +25,8 @@ public final class SessionOptions extends SettingValues<SessionOptions> {
       SETTINGS.text("host").unless(ClusterDefaults.HOST).help("Address at which it listens.");
 
   static final Setting<Integer> PORT =
-      SETTINGS
-          .integer("port")
-          .unless(ClusterDefaults.PORT)
-          .from(0)
-          .to(65_535)
-          .help("Port at which it listens; 0: any free port.");
+      SETTINGS.integer(
+          "port", ClusterDefaults.PORT, 0, 65_535, "Port at which it listens; 0: any free port.");
 
   static final Setting<String> NODE = SETTINGS.text("node").help("Id of this node.");
 
@@ -42,7 +39,7 @@ public final class SessionOptions extends SettingValues<SessionOptions> {
   /** None: this node at its host and port. */
   static final Setting<List<Welcome.Node>> NODES =
       SETTINGS
-          .add("nodes", SettingType.json(SessionOptions::node, SessionOptions::json).list())
+          .add("nodes", SettingType.json(SessionOptions::node, RecordJson::json).list())
           .help("Where applications find every node.");
 
   static final Setting<String> USERS = SETTINGS.text("users").help("File with the users.");
@@ -57,53 +54,41 @@ public final class SessionOptions extends SettingValues<SessionOptions> {
           .help("What the node calls itself to applications.");
 
   public static final Setting<Integer> CONNECTIONS_MAX =
-      SETTINGS
-          .integer("connectionsMax")
-          .unless(20_000)
-          .from(1)
-          .to(COUNT_MAX)
-          .help("Most connections of applications to this node.");
+      SETTINGS.integer(
+          "connectionsMax", 20_000, 1, COUNT_MAX, "Most connections of applications to this node.");
 
   static final Setting<Integer> HALF_OPEN_MAX =
-      SETTINGS
-          .integer("halfOpenMax")
-          .unless(1_000)
-          .from(1)
-          .to(COUNT_MAX)
-          .help("Connections that have not said HELLO yet.");
+      SETTINGS.integer(
+          "halfOpenMax", 1_000, 1, COUNT_MAX, "Connections that have not said HELLO yet.");
 
   static final Setting<Long> HANDSHAKE_MILLIS_MAX =
-      SETTINGS
-          .time("handshakeMillisMax")
-          .unless(5_000L)
-          .from(50)
-          .to(600_000)
-          .help("How long an application may take to say HELLO.");
+      SETTINGS.time(
+          "handshakeMillisMax",
+          5_000,
+          50,
+          600_000,
+          "How long an application may take to say HELLO.");
 
   static final Setting<Integer> HELLO_BYTES_MAX =
-      SETTINGS
-          .integer("helloBytesMax")
-          .unless(16 << 10)
-          .from(1_024)
-          .to(1 << 20)
-          .help("Longest body of a frame before WELCOME.");
+      SETTINGS.integer(
+          "helloBytesMax", 16 << 10, 1_024, 1 << 20, "Longest body of a frame before WELCOME.");
 
   static final Setting<Integer> BODY_BYTES_MAX =
-      SETTINGS
-          .integer("bodyBytesMax")
-          .unless(4 << 20)
-          .from(4_096)
-          .to(64 << 20)
-          .help("Longest body of a frame after WELCOME, in both directions.");
+      SETTINGS.integer(
+          "bodyBytesMax",
+          4 << 20,
+          4_096,
+          64 << 20,
+          "Longest body of a frame after WELCOME, in both directions.");
 
   /** Each busy shard of a consumer has a fetch, and a heartbeat must get through beside them. */
   static final Setting<Integer> REQUESTS_IN_FLIGHT_MAX =
-      SETTINGS
-          .integer("requestsInFlightMax")
-          .unless(20_000)
-          .from(1)
-          .to(COUNT_MAX)
-          .help("Requests of one application without an answer.");
+      SETTINGS.integer(
+          "requestsInFlightMax",
+          20_000,
+          1,
+          COUNT_MAX,
+          "Requests of one application without an answer.");
 
   static final Setting<Long> SESSION_BYTES_IN_FLIGHT_MAX =
       SETTINGS
@@ -125,20 +110,16 @@ public final class SessionOptions extends SettingValues<SessionOptions> {
                   + " sent yet.");
 
   static final Setting<Integer> LISTENING_MAX =
-      SETTINGS
-          .integer("listeningMax")
-          .unless(2_000)
-          .from(1)
-          .to(COUNT_MAX)
-          .help("Addresses at which one connection listens.");
+      SETTINGS.integer(
+          "listeningMax", 2_000, 1, COUNT_MAX, "Addresses at which one connection listens.");
 
   static final Setting<Integer> PUSHES_QUEUED_MAX =
-      SETTINGS
-          .integer("pushesQueuedMax")
-          .unless(1_000)
-          .from(1)
-          .to(COUNT_MAX)
-          .help("Messages that wait for a connection that does not read, before it is closed.");
+      SETTINGS.integer(
+          "pushesQueuedMax",
+          1_000,
+          1,
+          COUNT_MAX,
+          "Messages that wait for a connection that does not read, before it is closed.");
 
   static final Setting<Long> PUSH_BYTES_QUEUED_MAX =
       SETTINGS
@@ -149,12 +130,8 @@ public final class SessionOptions extends SettingValues<SessionOptions> {
 
   /** A connection that is silent, or takes no bytes, for three times as long is closed. */
   static final Setting<Long> KEEP_ALIVE_MILLIS =
-      SETTINGS
-          .time("keepAliveMillis")
-          .unless(5_000L)
-          .from(50)
-          .to(600_000)
-          .help("An application must send something this often.");
+      SETTINGS.time(
+          "keepAliveMillis", 5_000, 50, 600_000, "An application must send something this often.");
 
   /**
    * A limit of bytes that is not set grows with the longest frame.
@@ -180,18 +157,9 @@ public final class SessionOptions extends SettingValues<SessionOptions> {
   }
 
   private static Welcome.Node node(Object json) {
-    JsonObject node = (JsonObject) json;
-    return new Welcome.Node(
-        Names.check("node", node.getString("node")),
-        node.getString("host"),
-        node.getInteger("port"));
-  }
-
-  private static Object json(Welcome.Node node) {
-    return new JsonObject()
-        .put("node", node.node())
-        .put("host", node.host())
-        .put("port", node.port());
+    Welcome.Node node = RecordJson.of(Welcome.Node.class).read((JsonObject) json);
+    Names.check("node", node.node());
+    return node;
   }
 
   /** A connection that is silent for longer is closed. */

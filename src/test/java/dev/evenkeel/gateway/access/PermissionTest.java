@@ -3,6 +3,7 @@ package dev.evenkeel.gateway.access;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.api.Need;
 import dev.evenkeel.api.Permission;
 import dev.evenkeel.api.Permission.Kind;
 import dev.evenkeel.protocol.Refusal;
@@ -44,11 +45,12 @@ class PermissionTest {
       @ForAll @AlphaChars @StringLength(min = 1, max = 3) String name,
       @ForAll @AlphaChars @StringLength(min = 1, max = 3) String other) {
     Principal exact = user(given.word() + ":" + other);
-    assertThat(exact.may(asked, name)).isEqualTo(asked == given && name.equals(other));
+    assertThat(exact.has(Need.of(name, asked))).isEqualTo(asked == given && name.equals(other));
     Principal prefix = user(given.word() + ":" + other + "*");
-    assertThat(prefix.may(asked, name)).isEqualTo(asked == given && name.startsWith(other));
-    assertThat(user().may(asked, name)).isFalse();
-    assertThat(Principal.ANYBODY.may(asked, name)).isTrue();
+    assertThat(prefix.has(Need.of(name, asked)))
+        .isEqualTo(asked == given && name.startsWith(other));
+    assertThat(user().has(Need.of(name, asked))).isFalse();
+    assertThat(Principal.ANYBODY.has(Need.of(name, asked))).isTrue();
   }
 
   @Test
