@@ -74,10 +74,9 @@ final class Arguments {
     String[] read = new String[args.length];
     int first = words.size() - args.length;
     for (int i = 0; i < args.length; i++) {
-      if (first < 0 || !mayBe(args[i], words.get(first + i))) {
-        throw CommandFailure.usage(
-            "this locale cannot read the argument '" + args[i] + "': " + HELP);
-      }
+      CommandFailure.refuseIf(
+          first < 0 || !mayBe(args[i], words.get(first + i)),
+          "this locale cannot read the argument '" + args[i] + "': " + HELP);
       try {
         read[i] =
             StandardCharsets.UTF_8
@@ -121,10 +120,9 @@ final class Arguments {
               name.startsWith("EVENKEEL_")
                   && !MessageVariables.isOfOneMessage(name)
                   && !name.equals("EVENKEEL_JAVA_OPTS");
-          if (setting && value.indexOf('\uFFFD') >= 0 && !localeReadsAll()) {
-            throw CommandFailure.usage(
-                "this locale cannot read the variable " + name + " (" + value + "): " + HELP);
-          }
+          CommandFailure.refuseIf(
+              setting && value.indexOf('\uFFFD') >= 0 && !localeReadsAll(),
+              "this locale cannot read the variable " + name + " (" + value + "): " + HELP);
         });
   }
 }

@@ -1,7 +1,6 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.protocol.Names;
-import dev.evenkeel.protocol.RefusedException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -28,7 +27,8 @@ final class CertsCommand extends CommandGroup {
       description = {
         "Makes an authority for nodes and one for applications, and signs certificates with them."
             + " Writes DIR/nodes/NODE for --peer-tls of each node, and DIR/clients for --tls of all"
-            + " nodes, each with tls.crt, tls.key and ca.crt. Applications need DIR/clients/ca.crt.",
+            + " nodes, each with tls.crt, tls.key and ca.crt. Applications need"
+            + " DIR/clients/ca.crt.",
         "The keys of the authorities are thrown away: to add a node, make all certificates again."
       },
       footer = {
@@ -68,18 +68,13 @@ final class CertsCommand extends CommandGroup {
     Map<String, String> hosts = new LinkedHashMap<>();
     for (String text : nodes) {
       int at = text.indexOf('@');
-      try {
-        String node = Names.check("node", at < 0 ? text : text.substring(0, at));
-        String host = at < 0 ? "localhost" : text.substring(at + 1);
-        if (host.isEmpty()) {
-          throw CommandFailure.usage("--nodes: '" + text + "': write n1 or n1@10.0.0.1");
-        }
-        if (hosts.put(node, host) != null) {
-          throw CommandFailure.usage("--nodes: node '" + node + "' is there twice");
-        }
-      } catch (RefusedException e) {
-        throw CommandFailure.usage("--nodes: " + e.getMessage());
-      }
+      String node =
+          OptionFormats.of(
+              "--nodes", () -> Names.check("node", at < 0 ? text : text.substring(0, at)));
+      String host = at < 0 ? "localhost" : text.substring(at + 1);
+      CommandFailure.refuseIf(host.isEmpty(), "--nodes: '" + text + "': write n1 or n1@10.0.0.1");
+      CommandFailure.refuseIf(
+          hosts.put(node, host) != null, "--nodes: node '" + node + "' is there twice");
     }
     return hosts;
   }

@@ -23,6 +23,17 @@ public final class CommandFailure extends RuntimeException {
     return new CommandFailure(ExitStatus.WRONG_USAGE, message, null);
   }
 
+  /**
+   * Ends the command if something is wrong usage.
+   *
+   * @throws CommandFailure if so
+   */
+  public static void refuseIf(boolean wrong, String message) {
+    if (wrong) {
+      throw usage(message);
+    }
+  }
+
   public int exitStatus() {
     return exitStatus;
   }

@@ -71,15 +71,6 @@ public final class CommandOptions {
     return value(name, "TIME", Long.class, new OptionFormats.Time(), unset, help);
   }
 
-  /** As {@link #time}, but the option may stand alone, and then has the value {@code alone}. */
-  public Supplier<Long> optionalTime(String name, String alone, String help) {
-    return add(
-        option(name, "TIME", Long.class, null, help)
-            .converters(new OptionFormats.Time())
-            .arity("0..1")
-            .fallbackValue(alone));
-  }
-
   /** As {@link #time}, but above 0. */
   public Supplier<Long> someTime(String name, String unset, String help) {
     return value(name, "TIME", Long.class, OptionFormats::someTime, unset, help);
@@ -116,11 +107,6 @@ public final class CommandOptions {
   /** A number of messages a second, above 0. */
   public Supplier<Double> perSecond(String name, String unset, long max, String help) {
     return value(name, "N", Double.class, text -> OptionFormats.rate(text, max), unset, help);
-  }
-
-  public <E extends Enum<E>> Supplier<E> constant(
-      String name, String label, Class<E> type, String help) {
-    return constant(name, label, type, null, help);
   }
 
   /** One of the words in the label, which stand for the constants of an enum. */

@@ -85,8 +85,9 @@ final class ConsumeCommand implements Callable<Integer> {
           "--on-reshard",
           "CMD",
           "Run after --on-assign when the topic has other shards now, once for each former shard"
-              + " whose state goes to this shard, with that state on stdin and EVENKEEL_PARENT_SHARD"
-              + " in the environment. Without it, this member ends when it gets such a shard.");
+              + " whose state goes to this shard, with that state on stdin and"
+              + " EVENKEEL_PARENT_SHARD in the environment. Without it, this member ends when it"
+              + " gets such a shard.");
 
   private final Supplier<String> onRelease =
       flags.text(
@@ -122,9 +123,9 @@ final class ConsumeCommand implements Callable<Integer> {
       flags.someTime(
           "--idle-exit",
           null,
-          "Leave when no message has come for this time, counted from the first assignment, and none"
-              + " is known to be due: as long as the group is paused, a retry waits or a shard cannot"
-              + " be read, the member stays.");
+          "Leave when no message has come for this time, counted from the first assignment, and"
+              + " none is known to be due: as long as the group is paused, a retry waits or a shard"
+              + " cannot be read, the member stays.");
 
   private final Supplier<String> tracing =
       flags.text(
@@ -172,18 +173,16 @@ final class ConsumeCommand implements Callable<Integer> {
   }
 
   private ConsumeRun.Settings settings() {
-    if (execTimeoutMillis.get() != null && exec.get() == null) {
-      throw CommandFailure.usage("--exec-timeout says how long --exec may take: give --exec, too");
-    }
-    if (stateTimeoutMillis.get() != null && onAssign.get() == null && onRelease.get() == null) {
-      throw CommandFailure.usage(
-          "--state-timeout says how long --on-assign and --on-release may take: give one of them,"
-              + " too");
-    }
-    if (onReshard.get() != null && onAssign.get() == null) {
-      throw CommandFailure.usage(
-          "--on-reshard runs after --on-assign, which gets the shard ready: give --on-assign, too");
-    }
+    CommandFailure.refuseIf(
+        execTimeoutMillis.get() != null && exec.get() == null,
+        "--exec-timeout says how long --exec may take: give --exec, too");
+    CommandFailure.refuseIf(
+        stateTimeoutMillis.get() != null && onAssign.get() == null && onRelease.get() == null,
+        "--state-timeout says how long --on-assign and --on-release may take: give one of them,"
+            + " too");
+    CommandFailure.refuseIf(
+        onReshard.get() != null && onAssign.get() == null,
+        "--on-reshard runs after --on-assign, which gets the shard ready: give --on-assign, too");
     return new ConsumeRun.Settings(
         format.get() == Format.json,
         exec.get(),

@@ -25,30 +25,11 @@ final class ConsumeOptions {
    */
   private static final List<String> PLAIN =
       List.of(
-          "member",
-          "mode",
-          "range",
-          "strategy",
-          "stallTimeoutMillis",
-          "offsetsDirectory",
-          "onDamagedOffsets",
-          "dedup",
-          "dedupTimeoutMillis",
-          "rate",
-          "groupRate",
-          "keyRate",
-          "rateBy",
-          "overRate",
-          "parallel",
-          "assignor",
-          "stuckTimeoutMillis",
-          "lockTimeMillis",
-          "crashLockTimeMillis",
-          "order",
-          "retryDelaysMillis",
-          "onFailure",
-          "crashesMax",
-          "delivery");
+          ("member mode range strategy stallTimeoutMillis offsetsDirectory onDamagedOffsets dedup"
+                  + " dedupTimeoutMillis rate groupRate keyRate rateBy overRate parallel assignor"
+                  + " stuckTimeoutMillis lockTimeMillis crashLockTimeMillis order retryDelaysMillis"
+                  + " onFailure crashesMax delivery")
+              .split(" "));
 
   final CommandOptions flags = new CommandOptions();
 
@@ -84,9 +65,9 @@ final class ConsumeOptions {
     JsonObject json = new JsonObject().put("topics", List.of(topic));
     values.forEach((key, value) -> json.put(key, value.get()));
     boolean keyRated = json.getValue("keyRate") != null;
-    if (!keyRated && (json.getValue("rateBy") != null || json.getValue("overRate") != null)) {
-      throw CommandFailure.usage("--rate-by and --over-rate: only with --key-rate");
-    }
+    CommandFailure.refuseIf(
+        !keyRated && (json.getValue("rateBy") != null || json.getValue("overRate") != null),
+        "--rate-by and --over-rate: only with --key-rate");
     boolean printed = given.execCommand() == null;
     if (printed) {
       json.put("parallel", LINES_WAITING_MAX);
@@ -132,37 +113,33 @@ final class ConsumeOptions {
     ofOwners.put("--on-release", given.releaseCommand());
     ofOwners.forEach(
         (option, value) -> {
-          if (value != null) {
-            throw CommandFailure.usage(
-                "%s: in --mode %s no member owns shards; leave it out, or use --mode sharded"
-                    .formatted(option, SettingType.word(mode)));
-          }
+          CommandFailure.refuseIf(
+              value != null,
+              "%s: in --mode %s no member owns shards; leave it out, or use --mode sharded"
+                  .formatted(option, SettingType.word(mode)));
         });
   }
 
   private static void checkDelivery(ConsumerOptions options, ConsumeRun.Settings given) {
     boolean state = given.assignCommand() != null && given.releaseCommand() != null;
-    if (options.getDelivery() == DeliveryPolicy.EFFECTIVELY_ONCE
-        && (given.execCommand() == null || !state || options.getOrder() != Order.SHARD)) {
-      throw CommandFailure.usage(
-          "--delivery effectively-once: it needs --exec, --on-assign, --on-release and --order"
-              + " shard");
-    }
-    if (given.stateEveryMillis() > 0 && options.getDelivery() != DeliveryPolicy.EFFECTIVELY_ONCE) {
-      throw CommandFailure.usage(
-          "--state-every stores the state with the offset that it stands for: give --delivery"
-              + " effectively-once, too");
-    }
+    CommandFailure.refuseIf(
+        options.getDelivery() == DeliveryPolicy.EFFECTIVELY_ONCE
+            && (given.execCommand() == null || !state || options.getOrder() != Order.SHARD),
+        "--delivery effectively-once: it needs --exec, --on-assign, --on-release and --order"
+            + " shard");
+    CommandFailure.refuseIf(
+        given.stateEveryMillis() > 0 && options.getDelivery() != DeliveryPolicy.EFFECTIVELY_ONCE,
+        "--state-every stores the state with the offset that it stands for: give --delivery"
+            + " effectively-once, too");
     if (options.getDelivery() != DeliveryPolicy.AT_MOST_ONCE) {
       return;
     }
-    if (given.max() > 0) {
-      throw CommandFailure.usage(
-          "--delivery at-most-once: not with --max, beyond which messages would be committed and"
-              + " not handled");
-    }
-    if (given.assignCommand() != null || given.releaseCommand() != null) {
-      throw CommandFailure.usage("--delivery at-most-once: not with --on-assign or --on-release");
-    }
+    CommandFailure.refuseIf(
+        given.max() > 0,
+        "--delivery at-most-once: not with --max, beyond which messages would be committed and"
+            + " not handled");
+    CommandFailure.refuseIf(
+        given.assignCommand() != null || given.releaseCommand() != null,
+        "--delivery at-most-once: not with --on-assign or --on-release");
   }
 }

@@ -45,9 +45,8 @@ final class DeadLettersCommand extends CommandGroup {
 
     /** Null: all. */
     private List<String> checked() {
-      if (names.isEmpty() != all) {
-        throw CommandFailure.usage("name dead letters as TOPIC/SHARD/OFFSET, or say --all");
-      }
+      CommandFailure.refuseIf(
+          names.isEmpty() != all, "name dead letters as TOPIC/SHARD/OFFSET, or say --all");
       names.forEach(DeadLettersCommand::place);
       return all ? null : names;
     }
@@ -142,9 +141,7 @@ final class DeadLettersCommand extends CommandGroup {
             && !parts[0].isEmpty()
             && parts[1].matches("\\d{1,9}")
             && parts[2].matches("\\d{1,18}");
-    if (!right) {
-      throw CommandFailure.usage("'" + name + "' is no TOPIC/SHARD/OFFSET, like orders/2/17");
-    }
+    CommandFailure.refuseIf(!right, "'" + name + "' is no TOPIC/SHARD/OFFSET, like orders/2/17");
     return name;
   }
 

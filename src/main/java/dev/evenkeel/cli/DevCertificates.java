@@ -112,14 +112,8 @@ public final class DevCertificates {
   }
 
   private static void write(Path file, String label, byte[] der) throws IOException {
-    String text =
-        "-----BEGIN "
-            + label
-            + "-----\n"
-            + Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(der)
-            + "\n-----END "
-            + label
-            + "-----\n";
+    String base64 = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(der);
+    String text = "-----BEGIN %1$s-----\n%2$s\n-----END %1$s-----\n".formatted(label, base64);
     DurableFiles.write(file, text.getBytes(StandardCharsets.US_ASCII));
   }
 

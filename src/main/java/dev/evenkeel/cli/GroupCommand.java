@@ -52,9 +52,9 @@ final class GroupCommand extends CommandGroup {
     private Integer shard;
 
     private void check() {
-      if (shard != null && topic == null) {
-        throw CommandFailure.usage("--shard " + shard + " needs --topic: name the shard's topic");
-      }
+      CommandFailure.refuseIf(
+          shard != null && topic == null,
+          "--shard " + shard + " needs --topic: name the shard's topic");
     }
 
     private String words(String group) {
@@ -109,8 +109,8 @@ final class GroupCommand extends CommandGroup {
 
   private static String moves(List<MoveView> moves) {
     return Table.of(
-            "TIME, TOPIC, SHARD, FROM, TO, REASON, PAUSE MS, RELEASE MS, REDELIVERED, CAP HIT capped,"
-                + " EPOCH",
+            "TIME, TOPIC, SHARD, FROM, TO, REASON, PAUSE MS, RELEASE MS, REDELIVERED, CAP HIT"
+                + " capped, EPOCH",
             moves,
             (move, json) -> json.put("capped", move.capped() ? "yes" : "no"))
         .text();

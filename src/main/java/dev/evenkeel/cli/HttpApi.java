@@ -110,9 +110,7 @@ public final class HttpApi {
     } catch (IllegalArgumentException e) {
       right = false;
     }
-    if (!right) {
-      throw CommandFailure.usage("--http '" + url + "': write " + DEFAULT_URL);
-    }
+    CommandFailure.refuseIf(!right, "--http '" + url + "': write " + DEFAULT_URL);
     this.url = trimmed;
     HttpClient.Builder builder =
         HttpClient.newBuilder()
@@ -296,16 +294,13 @@ public final class HttpApi {
 
   private String noTls(SSLException failure) {
     if (TlsFailures.isAboutTime(failure)) {
-      return url
-          + " cannot be trusted: "
-          + TlsFailures.reason(failure)
-          + ": renew it, or correct the clock here";
+      return "%s cannot be trusted: %s: renew it, or correct the clock here"
+          .formatted(url, TlsFailures.reason(failure));
     }
     return TlsFailures.isAboutCertificate(failure)
-        ? url
-            + " shows a certificate that is not trusted ("
-            + TlsFailures.reason(failure)
-            + "): name the file with the certificate of its authority with --ca FILE"
+        ? ("%s shows a certificate that is not trusted (%s): name the file with the certificate of"
+               + " its authority with --ca FILE")
+            .formatted(url, TlsFailures.reason(failure))
         : url + " does not answer with TLS: if the node has none, write http://";
   }
 

@@ -34,12 +34,11 @@ interface KeyExtractor {
           "--key-regex '" + expression + "': " + e.getDescription() + " at " + e.getIndex());
     }
     Matcher matcher = pattern.matcher("");
-    if (matcher.groupCount() < 1) {
-      throw CommandFailure.usage(
-          "--key-regex '"
-              + expression
-              + "' has no capture group: put the key's part in parentheses, such as '^(\\w+)'");
-    }
+    CommandFailure.refuseIf(
+        matcher.groupCount() < 1,
+        "--key-regex '"
+            + expression
+            + "' has no capture group: put the key's part in parentheses, such as '^(\\w+)'");
     return line -> {
       Charset charset = StandardCharsets.UTF_8;
       String text = TextOrBytes.textOrNull(line);

@@ -41,21 +41,9 @@ public final class Main implements Runnable {
   /** The order of commands in the help. */
   private static final List<String> ORDER =
       List.of(
-          "serve",
-          "demo",
-          "demo-member",
-          "produce",
-          "consume",
-          "topic",
-          "delayed",
-          "group",
-          "quota",
-          "cluster",
-          "certs",
-          "user",
-          "bench",
-          "class-archive",
-          "completion");
+          ("serve demo demo-member produce consume topic delayed group quota cluster certs user"
+               + " bench class-archive completion")
+              .split(" "));
 
   @Spec private CommandSpec spec;
 
@@ -87,12 +75,10 @@ public final class Main implements Runnable {
       status = e.exitStatus();
     } catch (LinkageError e) {
       // Such as a native library of compression.
-      System.err.println(
-          "evenkeel: "
-              + Terminal.visible(String.valueOf(e))
-              + ": if "
-              + System.getProperty("java.io.tmpdir")
-              + " is mounted noexec, give the JVM another directory by -Djava.io.tmpdir");
+      System.err.printf(
+          "evenkeel: %s: if %s is mounted noexec, give the JVM another directory by"
+              + " -Djava.io.tmpdir%n",
+          Terminal.visible(String.valueOf(e)), System.getProperty("java.io.tmpdir"));
       if (List.of(args).contains("--verbose")) {
         e.printStackTrace();
       }

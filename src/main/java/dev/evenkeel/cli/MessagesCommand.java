@@ -104,9 +104,9 @@ final class MessagesCommand implements Callable<Integer> {
   }
 
   private MessagesRun.Settings settings() {
-    if (offset != null && at != null) {
-      throw CommandFailure.usage("--offset and --at both say where to begin: give one of them");
-    }
+    CommandFailure.refuseIf(
+        offset != null && at != null,
+        "--offset and --at both say where to begin: give one of them");
     return new MessagesRun.Settings(
         topic,
         shard,

@@ -6,7 +6,6 @@ import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.settings.Setting;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -136,10 +135,9 @@ public record NodeConfig(
       peers = peers(values.get(NodeOptions.PEERS));
       join = join(values.get(NodeOptions.JOIN));
     }
-    if (!join.isEmpty() && or(values.get(NodeOptions.NODE), "").isEmpty()) {
-      throw CommandFailure.usage(
-          "with --join name this node, by an id that no other node has: --node n2");
-    }
+    CommandFailure.refuseIf(
+        !join.isEmpty() && or(values.get(NodeOptions.NODE), "").isEmpty(),
+        "with --join name this node, by an id that no other node has: --node n2");
     checkZone(values.get(NodeOptions.ZONE));
     String node = nodeId(values.get(NodeOptions.NODE), peers);
     if (!peers.isEmpty()) {
@@ -150,21 +148,19 @@ public record NodeConfig(
       peers = List.of(new Peer(node, publicHost, port));
     }
     Set<String> roles = roles(values.get(NodeOptions.ROLES));
-    if (peers.size() == 1 && join.isEmpty() && !roles.contains("dispatcher")) {
-      throw CommandFailure.usage(
-          "--roles: a lone node needs the role dispatcher: nobody else could do its work");
-    }
+    CommandFailure.refuseIf(
+        peers.size() == 1 && join.isEmpty() && !roles.contains("dispatcher"),
+        "--roles: a lone node needs the role dispatcher: nobody else could do its work");
     NodeConfig config = new NodeConfig(node, publicHost, peers, roles, values);
-    checkHttpNames(config.httpNames());
+    OptionFormats.of("--http-names", () -> new HostNames(config.httpNames()));
     if (!values.get(NodeOptions.INSECURE)) {
       config.checkSecure();
     }
     int last = port + NodePorts.COUNT - 1;
-    if (config.httpPort() >= port && config.httpPort() <= last) {
-      throw CommandFailure.usage(
-          "--http-port %s is one of the node's own ports %s to %s: choose another"
-              .formatted(config.httpPort(), port, last));
-    }
+    CommandFailure.refuseIf(
+        config.httpPort() >= port && config.httpPort() <= last,
+        "--http-port %s is one of the node's own ports %s to %s: choose another"
+            .formatted(config.httpPort(), port, last));
     return config;
   }
 
@@ -182,13 +178,12 @@ public record NodeConfig(
     if ((ports || http) && users() == null) {
       missing.add("--users FILE");
     }
-    if (!missing.isEmpty()) {
-      throw CommandFailure.usage(
-          ("other machines can reach %s, and nothing says who they are. Either give %s: 'evenkeel"
-                  + " certs dev' makes certificates, and 'evenkeel user add' users. Or say"
-                  + " --insecure, and everybody who reaches a port may do everything")
-              .formatted(ports ? host() : httpHost(), String.join(", ", missing)));
-    }
+    CommandFailure.refuseIf(
+        !missing.isEmpty(),
+        ("other machines can reach %s, and nothing says who they are. Either give %s: 'evenkeel"
+                + " certs dev' makes certificates, and 'evenkeel user add' users. Or say"
+                + " --insecure, and everybody who reaches a port may do everything")
+            .formatted(ports ? host() : httpHost(), String.join(", ", missing)));
   }
 
   private static boolean isLoopback(String host) {
@@ -207,21 +202,16 @@ public record NodeConfig(
       }
       return "n1";
     }
-    try {
-      return Names.check("node", given);
-    } catch (RefusedException e) {
-      throw CommandFailure.usage("--node: " + e.getMessage());
-    }
+    return OptionFormats.of("--node", () -> Names.check("node", given));
   }
 
   private static void checkSelf(String node, int port, List<Peer> peers) {
     for (Peer peer : peers) {
       if (peer.id().equals(node)) {
-        if (peer.port() != port) {
-          throw CommandFailure.usage(
-              "--port is %s, but --peers says %s for node %s: make them agree"
-                  .formatted(port, peer.port(), node));
-        }
+        CommandFailure.refuseIf(
+            peer.port() != port,
+            "--port is %s, but --peers says %s for node %s: make them agree"
+                .formatted(port, peer.port(), node));
         return;
       }
     }
@@ -241,40 +231,33 @@ public record NodeConfig(
             .findFirst()
             .orElse("");
     String publicHost = or(values.get(NodeOptions.PUBLIC_HOST), or(listed, host));
-    if (WILDCARDS.contains(publicHost)) {
-      throw CommandFailure.usage(
-          String.format(
-              "with --host %s say at which address others reach this node: --public-host, or its"
-                  + " place in --peers",
-              host));
-    }
+    CommandFailure.refuseIf(
+        WILDCARDS.contains(publicHost),
+        String.format(
+            "with --host %s say at which address others reach this node: --public-host, or its"
+                + " place in --peers",
+            host));
     return publicHost;
   }
 
   private static Set<String> roles(List<String> given) {
     Set<String> roles = new HashSet<>();
     for (String role : given) {
-      if (!ROLES.contains(role)) {
-        throw CommandFailure.usage(
-            "--roles: unknown role '%s'%s (roles are broker, dispatcher, web)"
-                .formatted(role, Nearest.hint(role, ROLES)));
-      }
+      CommandFailure.refuseIf(
+          !ROLES.contains(role),
+          "--roles: unknown role '%s'%s (roles are broker, dispatcher, web)"
+              .formatted(role, Nearest.hint(role, ROLES)));
       roles.add(role);
     }
-    if (!roles.contains("broker")) {
-      throw CommandFailure.usage(
-          "--roles: a node needs the role broker (a dispatcher or web role works beside one)");
-    }
+    CommandFailure.refuseIf(
+        !roles.contains("broker"),
+        "--roles: a node needs the role broker (a dispatcher or web role works beside one)");
     return Set.copyOf(roles);
   }
 
   private static void checkZone(String zone) {
-    try {
-      if (zone != null && !zone.isEmpty()) {
-        Names.check("zone", zone);
-      }
-    } catch (RefusedException e) {
-      throw CommandFailure.usage("--zone: " + e.getMessage());
+    if (zone != null && !zone.isEmpty()) {
+      OptionFormats.of("--zone", () -> Names.check("zone", zone));
     }
   }
 
@@ -283,29 +266,14 @@ public record NodeConfig(
     NodeOptions values = new NodeOptions(given);
     for (Setting<String> setting :
         List.of(NodeOptions.HOST, NodeOptions.PUBLIC_HOST, NodeOptions.HTTP_HOST)) {
-      try {
-        values.put(setting, HostPort.host(given.get(setting)));
-      } catch (RefusedException e) {
-        throw CommandFailure.usage(setting.option() + ": " + e.getMessage());
-      }
+      String host = OptionFormats.of(setting.option(), () -> HostPort.host(given.get(setting)));
+      values.put(setting, host);
     }
     return values;
   }
 
   private static List<HostPort> join(List<String> given) {
-    try {
-      return given.stream().map(HostPort::parse).toList();
-    } catch (RefusedException e) {
-      throw CommandFailure.usage("--join: " + e.getMessage());
-    }
-  }
-
-  private static void checkHttpNames(List<String> names) {
-    try {
-      new HostNames(names);
-    } catch (RefusedException e) {
-      throw CommandFailure.usage("--http-names: " + e.getMessage());
-    }
+    return OptionFormats.of("--join", () -> given.stream().map(HostPort::parse).toList());
   }
 
   private static List<Peer> peers(List<String> given) {
@@ -313,9 +281,8 @@ public record NodeConfig(
     Set<String> ids = new HashSet<>();
     for (String text : given) {
       Peer peer = peer(text);
-      if (!ids.add(peer.id())) {
-        throw CommandFailure.usage("--peers: node '" + peer.id() + "' is there twice");
-      }
+      CommandFailure.refuseIf(
+          !ids.add(peer.id()), "--peers: node '" + peer.id() + "' is there twice");
       peers.add(peer);
     }
     return List.copyOf(peers);
@@ -323,16 +290,17 @@ public record NodeConfig(
 
   private static Peer peer(String text) {
     int at = text.indexOf('@');
-    try {
-      if (at < 1) {
-        throw Refusal.INVALID.error("the id is missing, as in n1@10.0.0.1:5701");
-      }
-      HostPort address = HostPort.parse(text.substring(at + 1));
-      NodeOptions.PORT.parse(address.port());
-      return new Peer(Names.check("node", text.substring(0, at)), address.host(), address.port());
-    } catch (RefusedException e) {
-      throw CommandFailure.usage("--peers: '" + text + "' is not ID@HOST:PORT: " + e.getMessage());
-    }
+    return OptionFormats.of(
+        "--peers: '" + text + "' is not ID@HOST:PORT",
+        () -> {
+          if (at < 1) {
+            throw Refusal.INVALID.error("the id is missing, as in n1@10.0.0.1:5701");
+          }
+          HostPort address = HostPort.parse(text.substring(at + 1));
+          NodeOptions.PORT.parse(address.port());
+          String id = Names.check("node", text.substring(0, at));
+          return new Peer(id, address.host(), address.port());
+        });
   }
 
   private static String or(String text, String otherwise) {

@@ -33,12 +33,12 @@ final class NodeOptions extends SettingValues<NodeOptions> {
   static final Setting<String> PUBLIC_HOST =
       text("public-host", "Address at which others reach this node; host if empty.");
   static final Setting<Integer> PORT =
-      SETTINGS
-          .integer("port")
-          .unless(ClusterDefaults.PORT)
-          .from(1)
-          .to(NodePorts.BASE_MAX)
-          .help("Base of four ports: P applications, P+1 event bus, P+2 Raft, P+3 Hazelcast.");
+      SETTINGS.integer(
+          "port",
+          ClusterDefaults.PORT,
+          1,
+          NodePorts.BASE_MAX,
+          "Base of four ports: P applications, P+1 event bus, P+2 Raft, P+3 Hazelcast.");
   static final Setting<String> HTTP_HOST =
       text("http-host", "Address to listen on for HTTP; host if empty.");
   static final Setting<Integer> HTTP_PORT = SETTINGS.like("http-port", WebOptions.PORT);
@@ -115,13 +115,12 @@ final class NodeOptions extends SettingValues<NodeOptions> {
     HTTP_BYTES_IN_FLIGHT_MAX =
         share("http-bytes-in-flight-max", WebOptions.BYTES_IN_FLIGHT_MAX).from(REQUESTS_BYTES_MIN);
     METRICS_LABELS_MAX =
-        SETTINGS
-            .integer("metrics-labels-max")
-            .unless(200)
-            .from(0)
-            .to(10_000)
-            .help(
-                "How many topics, and groups, have metrics of their own; the others are added up.");
+        SETTINGS.integer(
+            "metrics-labels-max",
+            200,
+            0,
+            10_000,
+            "How many topics, and groups, have metrics of their own; the others are added up.");
     TRACING =
         text(
             "tracing",

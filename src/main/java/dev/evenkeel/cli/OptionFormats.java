@@ -1,11 +1,11 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.client.Rate;
 import dev.evenkeel.protocol.Durations;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.settings.ByteSizes;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import picocli.CommandLine.ITypeConverter;
 
@@ -51,25 +51,12 @@ public final class OptionFormats {
     }
   }
 
-  /** Parses a rate such as {@code 100/s}. */
-  static Rate rate(String text) {
-    try {
-      return Rate.parse(text);
-    } catch (RefusedException e) {
-      throw CommandFailure.usage(e.getMessage());
-    }
-  }
-
   /**
    * Parses {@code earliest}, {@code latest}, milliseconds since 1970, or a time of ISO-8601, which
    * is of UTC if it says no other.
    */
   static StartAt start(String option, String text) {
-    try {
-      return StartAt.parseTime(text);
-    } catch (RefusedException e) {
-      throw CommandFailure.usage(option + " '" + text + "': " + e.getMessage());
-    }
+    return of(option + " '" + text + "'", () -> StartAt.parseTime(text));
   }
 
   /** Parses a constant in the form that users write: small letters and hyphens. */
@@ -144,9 +131,9 @@ public final class OptionFormats {
    * @throws CommandFailure wrong usage, if the number is out of bounds
    */
   public static void range(String option, long value, long min, long max) {
-    if (value < min || value > max) {
-      throw CommandFailure.usage(option + " " + value + ": it must be from " + min + " to " + max);
-    }
+    CommandFailure.refuseIf(
+        value < min || value > max,
+        option + " " + value + ": it must be from " + min + " to " + max);
   }
 
   /**
@@ -177,6 +164,20 @@ public final class OptionFormats {
       // As one that is out of bounds.
     }
     throw CommandFailure.usage("write a number above 0, and at most " + max);
+  }
+
+  /**
+   * A value of the library.
+   *
+   * @param option names what has the value, for the message
+   * @throws CommandFailure wrong usage, if the library refuses it
+   */
+  static <T> T of(String option, Supplier<T> value) {
+    try {
+      return value.get();
+    } catch (RefusedException e) {
+      throw CommandFailure.usage(option + ": " + e.getMessage());
+    }
   }
 
   /**

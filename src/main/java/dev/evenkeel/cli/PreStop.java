@@ -99,10 +99,9 @@ final class PreStop {
    */
   static Reason reason(JsonObject set, String pod) {
     Matcher ordinal = ORDINAL.matcher(pod);
-    if (!ordinal.matches()) {
-      throw CommandFailure.usage(
-          "'" + pod + "' is no pod of a StatefulSet: its name would end with a number");
-    }
+    CommandFailure.refuseIf(
+        !ordinal.matches(),
+        "'" + pod + "' is no pod of a StatefulSet: its name would end with a number");
     JsonObject spec = set.getJsonObject("spec", new JsonObject());
     Integer replicas = spec.getInteger("replicas");
     if (replicas == null) {
@@ -121,9 +120,8 @@ final class PreStop {
    */
   static JsonObject statefulSet(String url, Path account, String name) {
     String[] words = name.split("/");
-    if (words.length != 2) {
-      throw CommandFailure.usage("--stateful-set '" + name + "': write NAMESPACE/NAME");
-    }
+    CommandFailure.refuseIf(
+        words.length != 2, "--stateful-set '" + name + "': write NAMESPACE/NAME");
     try {
       Path ca = account.resolve("ca.crt");
       Credentials trusted =

@@ -225,15 +225,12 @@ final class ProduceCommand implements Callable<Integer> {
     Map<String, byte[]> values = new LinkedHashMap<>();
     for (String header : headers.get() == null ? List.<String>of() : headers.get()) {
       int end = header.indexOf('=');
-      if (end < 1) {
-        throw CommandFailure.usage("--header '" + header + "': write NAME=VALUE");
-      }
+      CommandFailure.refuseIf(end < 1, "--header '" + header + "': write NAME=VALUE");
       String name = header.substring(0, end);
       byte[] value = header.substring(end + 1).getBytes(StandardCharsets.UTF_8);
-      if (values.put(name, value) != null) {
-        throw CommandFailure.usage(
-            "--header '" + name + "' is given twice: a message has one value for each name");
-      }
+      CommandFailure.refuseIf(
+          values.put(name, value) != null,
+          "--header '" + name + "' is given twice: a message has one value for each name");
     }
     try {
       new Message(null, values, 0, new byte[0]).checkLimits();

@@ -57,22 +57,23 @@ final class ProduceOptions {
     JsonObject json = new JsonObject();
     values.forEach((key, value) -> json.put(key, value.get()));
     ProducerOptions options = new ProducerOptions(json);
-    refuse(
+    CommandFailure.refuseIf(
         given("acksTimeoutMillis") != null && options.getAcks() != Acks.ALL,
         "--acks-timeout: only with --acks all");
     if (isGiven()) {
-      refuse(
+      CommandFailure.refuseIf(
           options.getAcks() != Acks.MAJORITY,
           "--acks %s: with --spool it is majority; leave one of the two out"
               .formatted(options.getAcks().text()));
-      refuse(options.getSpool().isEmpty(), "--spool '': it must be a directory");
+      CommandFailure.refuseIf(options.getSpool().isEmpty(), "--spool '': it must be a directory");
       options.setSpoolRestart(restart.get()).setSpoolResend(resend.get());
     } else {
       for (String key : OF_SPOOL) {
-        refuse(given(key) != null, of(key).option() + ": only with --spool DIR");
+        CommandFailure.refuseIf(given(key) != null, of(key).option() + ": only with --spool DIR");
       }
-      refuse(restart.get(), of("spoolRestart").option() + ": only with --spool DIR");
-      refuse(resend.get(), of("spoolResend").option() + ": only with --spool DIR");
+      CommandFailure.refuseIf(
+          restart.get(), of("spoolRestart").option() + ": only with --spool DIR");
+      CommandFailure.refuseIf(resend.get(), of("spoolResend").option() + ": only with --spool DIR");
     }
     OptionFormats.checked(
         () -> {
@@ -82,11 +83,5 @@ final class ProduceOptions {
           options.check();
         });
     return options;
-  }
-
-  private static void refuse(boolean wrong, String text) {
-    if (wrong) {
-      throw CommandFailure.usage(text);
-    }
   }
 }

@@ -136,10 +136,9 @@ final class QuotaCommand extends CommandGroup {
               converter = MessagesPerPeriod.class,
               description = "Messages per second, as 500, or per another period, as 30/m or 1/10s.")
           Messages messages) {
-    if (bytes == null && messages == null) {
-      throw CommandFailure.usage(
-          "nothing to limit: give --bytes or --messages; to remove a quota, use 'quota clear'");
-    }
+    CommandFailure.refuseIf(
+        bytes == null && messages == null,
+        "nothing to limit: give --bytes or --messages; to remove a quota, use 'quota clear'");
     if (bytes != null) {
       OptionFormats.range("--bytes", bytes, 1, Quota.BYTES_MAX);
     }

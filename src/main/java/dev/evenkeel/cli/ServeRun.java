@@ -3,6 +3,7 @@ package dev.evenkeel.cli;
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.api.AskReady;
 import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.broker.BrokerVerticle;
 import dev.evenkeel.broker.member.Membership;
 import dev.evenkeel.broker.node.BrokerNode;
@@ -13,6 +14,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.NodesInSight;
 import dev.evenkeel.bus.NodesKnown;
+import dev.evenkeel.bus.frame.Welcome;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.cluster.AllowedClasses;
 import dev.evenkeel.cluster.ClusterMember;
@@ -391,13 +393,10 @@ public final class ServeRun {
         .execute(
             () -> {
               if (!member.isDone()) {
+                String admit = ": let it in with 'evenkeel cluster admit " + config.node() + "'";
                 String reason =
-                    "the node at "
-                        + seeds
-                        + " takes no connection of this one"
-                        + (peerTls == null
-                            ? ""
-                            : ": let it in with 'evenkeel cluster admit " + config.node() + "'");
+                    "the node at %s takes no connection of this one%s"
+                        .formatted(seeds, peerTls == null ? "" : admit);
                 membership.waitingFor(reason, true);
                 member.whenComplete((joined, failure) -> membership.waitsNoMore(reason));
               }
@@ -481,16 +480,10 @@ public final class ServeRun {
   }
 
   private JsonObject sessions() {
-    JsonArray places = new JsonArray();
-    formed
-        .peers()
-        .forEach(
-            peer ->
-                places.add(
-                    new JsonObject()
-                        .put("node", peer.id())
-                        .put("host", peer.host())
-                        .put("port", NodePorts.client(peer.port()))));
+    List<Welcome.Node> places =
+        formed.peers().stream()
+            .map(peer -> new Welcome.Node(peer.id(), peer.host(), NodePorts.client(peer.port())))
+            .toList();
     return config
         .values()
         .jsonOf(SessionOptions.SETTINGS)
@@ -498,7 +491,7 @@ public final class ServeRun {
         .put("port", NodePorts.client(config.port()))
         .put("node", config.node())
         .put("clusterName", config.clusterName())
-        .put("nodes", places)
+        .put("nodes", RecordJson.json(places))
         .put("server", "evenkeel " + BuildVersion.number())
         .put("tls", config.tls() == null ? null : config.tls().toString())
         .put("nodeBytesInFlightMax", memory.clientBytes());

@@ -61,10 +61,9 @@ final class TopicCommand extends CommandGroup {
           Integer shards,
       @Mixin TopicOptions settings) {
     TopicView original = settings.original(of.api());
-    if (shards == null && original == null) {
-      throw CommandFailure.usage(
-          "Missing required option: '--shards=N', or --copy-from TOPIC to have as many as that");
-    }
+    CommandFailure.refuseIf(
+        shards == null && original == null,
+        "Missing required option: '--shards=N', or --copy-from TOPIC to have as many as that");
     int count = shards != null ? shards : original.shards();
     return of.tell(
         Operations.CREATE_TOPIC,
@@ -85,9 +84,8 @@ final class TopicCommand extends CommandGroup {
         "  evenkeel topic configure returns --copy-from orders"
       })
   int configure(@Mixin ApiOptions.OfTopic of, @Mixin TopicOptions settings) {
-    if (!settings.areGiven()) {
-      throw CommandFailure.usage("nothing to change: give " + TopicOptions.names());
-    }
+    CommandFailure.refuseIf(
+        !settings.areGiven(), "nothing to change: give " + TopicOptions.names());
     return of.ask(
         Operations.CONFIGURE_TOPIC,
         new ConfigureTopic(of.name, settings.limits(settings.original(of.api()))),
@@ -147,8 +145,8 @@ final class TopicCommand extends CommandGroup {
       mixinStandardHelpOptions = true,
       description = {
         "Gives a topic another number of shards, up or down, while it is in use.",
-        "The present shards are sealed: they take no more messages. New ones take their place."
-            + " A group consumes a new shard as soon as it has consumed the sealed shards from which"
+        "The present shards are sealed: they take no more messages. New ones take their place. A"
+            + " group consumes a new shard as soon as it has consumed the sealed shards from which"
             + " keys come to it, so that messages of a key stay in order. No message is lost or"
             + " comes twice. Sealed shards go once retention has dropped their messages."
       },
