@@ -18,7 +18,6 @@ import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.MemberQuestions.PlacedNode;
 import dev.evenkeel.bus.MemberQuestions.Placement;
 import dev.evenkeel.bus.NodeLogs;
-import dev.evenkeel.protocol.StateDigest;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -27,8 +26,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * Joins what the brokers say of their logs into one status. For a log group, the leader counts;
@@ -143,9 +143,7 @@ record ClusterStatus(ClusterView view, Map<String, Answer> answers) {
   }
 
   private List<NodeLogs.Group> reports(String name) {
-    List<NodeLogs.Group> reports = new ArrayList<>();
-    each(name, (node, group) -> reports.add(group));
-    return reports;
+    return each(name, (node, group) -> Stream.of(group));
   }
 
   private static NodeLogs.Group best(List<NodeLogs.Group> reports) {
@@ -205,29 +203,26 @@ record ClusterStatus(ClusterView view, Map<String, Answer> answers) {
 
   /** What each node stores; nodes that do not know it are missing. */
   private List<Storage> storage(String name) {
-    List<Storage> storage = new ArrayList<>();
-    each(
+    return each(
         name,
-        (node, group) -> {
-          NodeLogs.Bodies bodies = group.condition().bodies();
-          if (bodies != null) {
-            storage.add(
-                new Storage(node, bodies.liveBytes(), bodies.deadBytes(), bodies.lostMessages()));
-          }
-        });
-    return storage;
+        (node, group) ->
+            Stream.ofNullable(group.condition().bodies())
+                .map(of -> new Storage(node, of.liveBytes(), of.deadBytes(), of.lostMessages())));
   }
 
   /** Reads what each node that answers says of its own part in the group. */
-  private void each(String name, BiConsumer<String, NodeLogs.Group> reader) {
+  private <T> List<T> each(String name, BiFunction<String, NodeLogs.Group, Stream<T>> reader) {
+    List<T> all = new ArrayList<>();
     for (String node : nodes(view)) {
       NodeLogs logs = answers.getOrDefault(node, Answer.SILENT).logs();
       if (logs != null) {
         logs.groups().stream()
             .filter(group -> group.name().equals(name))
-            .forEach(group -> reader.accept(node, group));
+            .flatMap(group -> reader.apply(node, group))
+            .forEach(all::add);
       }
     }
+    return all;
   }
 
   private interface Line<T> {
@@ -237,32 +232,26 @@ record ClusterStatus(ClusterView view, Map<String, Answer> answers) {
   /** One line for each entry of a map in the conditions of the nodes. */
   private <T> List<T> lines(
       String name, Function<NodeLogs.Condition, Map<String, String>> of, Line<T> line) {
-    List<T> lines = new ArrayList<>();
-    each(
+    return each(
         name,
         (node, group) ->
-            of.apply(group.condition())
-                .forEach((what, detail) -> lines.add(line.of(node, what, detail))));
-    return lines;
+            of.apply(group.condition()).entrySet().stream()
+                .map(each -> line.of(node, each.getKey(), each.getValue())));
   }
 
   /** The digests of all nodes. Nodes with the same applied index must have the same digest. */
   private List<Digest> digests(String name) {
-    List<Digest> digests = new ArrayList<>();
-    each(
+    return each(
         name,
-        (node, group) -> {
-          StateDigest digest = group.condition().digest();
-          if (digest != null) {
-            digests.add(
-                new Digest(
-                    node,
-                    known(digest.appliedIndex()),
-                    digest.since(),
-                    String.format("%016x", digest.sum())));
-          }
-        });
-    return digests;
+        (node, group) ->
+            Stream.ofNullable(group.condition().digest())
+                .map(
+                    of ->
+                        new Digest(
+                            node,
+                            known(of.appliedIndex()),
+                            of.since(),
+                            String.format("%016x", of.sum()))));
   }
 
   private static Long known(Long index) {
