@@ -85,17 +85,9 @@ public final class DevCertificates {
    */
   void certificate(String name, String alternatives, Path directory, String... more)
       throws IOException {
-    List<String> options =
-        new ArrayList<>(
-            List.of(
-                "-signer",
-                AUTHORITY,
-                "-ext",
-                "san=" + alternatives,
-                "-ext",
-                "ku:c=digitalSignature",
-                "-ext",
-                "eku=serverAuth,clientAuth"));
+    List<String> options = new ArrayList<>(List.of("-signer", AUTHORITY));
+    options.addAll(List.of("-ext", "san=" + alternatives, "-ext", "ku:c=digitalSignature"));
+    options.addAll(List.of("-ext", "eku=serverAuth,clientAuth"));
     options.addAll(List.of(more));
     generate(name, name, options);
     try {

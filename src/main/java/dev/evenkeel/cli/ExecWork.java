@@ -96,13 +96,7 @@ final class ExecWork {
 
   /** Runs the command for a message. Fails if the command fails. */
   Future<Void> handle(Delivery delivery) {
-    Map<String, String> environment =
-        environment(
-            delivery.topic(),
-            delivery.shard(),
-            delivery.epoch(),
-            delivery.member(),
-            delivery.offset());
+    Map<String, String> environment = environment(shard(delivery, delivery.offset()));
     environment.put("EVENKEEL_ATTEMPT", Integer.toString(delivery.attempt()));
     environment.put("EVENKEEL_LENGTH", Integer.toString(delivery.message().payloadLength()));
     CompletableFuture<Void> command =
@@ -208,13 +202,7 @@ final class ExecWork {
    * done nevertheless: after a crash, more messages come again.
    */
   Future<Void> store(Delivery delivery, MessageContext message, long nanoTime) {
-    ShardContext shard =
-        new ShardContext(
-            delivery.topic(),
-            delivery.shard(),
-            delivery.epoch(),
-            delivery.member(),
-            delivery.offset() + 1);
+    ShardContext shard = shard(delivery, delivery.offset() + 1);
     Long last = storedNanos.get(ShardEpoch.of(shard));
     if (last == null || nanoTime - last < settings.stateEveryMillis() * 1_000_000) {
       storedNanos.putIfAbsent(ShardEpoch.of(shard), nanoTime);
@@ -284,23 +272,21 @@ final class ExecWork {
             delivery.attempt() < attemptsMax ? "" : "; this was the last attempt");
   }
 
-  private Map<String, String> environment(ShardContext shard) {
-    Map<String, String> environment =
-        environment(shard.topic(), shard.shard(), shard.epoch(), shard.member(), shard.offset());
-    environment.put("EVENKEEL_ATTEMPT", null);
-    environment.put("EVENKEEL_LENGTH", null);
-    return environment;
+  private static ShardContext shard(Delivery delivery, long offset) {
+    return new ShardContext(
+        delivery.topic(), delivery.shard(), delivery.epoch(), delivery.member(), offset);
   }
 
-  private Map<String, String> environment(
-      String topic, int shard, long epoch, String member, long offset) {
+  private Map<String, String> environment(ShardContext shard) {
     Map<String, String> environment = new HashMap<>();
-    environment.put("EVENKEEL_TOPIC", topic);
-    environment.put("EVENKEEL_SHARD", Integer.toString(shard));
-    environment.put("EVENKEEL_EPOCH", Long.toString(epoch));
-    environment.put("EVENKEEL_MEMBER", member);
-    environment.put("EVENKEEL_OFFSET", Long.toString(offset));
+    environment.put("EVENKEEL_TOPIC", shard.topic());
+    environment.put("EVENKEEL_SHARD", Integer.toString(shard.shard()));
+    environment.put("EVENKEEL_EPOCH", Long.toString(shard.epoch()));
+    environment.put("EVENKEEL_MEMBER", shard.member());
+    environment.put("EVENKEEL_OFFSET", Long.toString(shard.offset()));
     environment.put("EVENKEEL_TERM", term);
+    environment.put("EVENKEEL_ATTEMPT", null);
+    environment.put("EVENKEEL_LENGTH", null);
     environment.put(PARENT, null);
     return environment;
   }

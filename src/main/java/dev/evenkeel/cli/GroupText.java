@@ -3,8 +3,6 @@ package dev.evenkeel.cli;
 import dev.evenkeel.api.GroupView;
 import dev.evenkeel.api.ListGroups.GroupSummary;
 import dev.evenkeel.protocol.Skipped;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -268,32 +266,26 @@ final class GroupText {
     if (isLevel(group) && group.level().bars() != null) {
       group.level().bars().forEach(bar -> bars.put(bar.member(), bar));
     }
-    boolean broadcast = "broadcast".equals(group.mode());
-    Table table =
+    String shown =
         isLevel(group)
             // They own no shards; the figures show how level they are.
-            ? new Table("MEMBER", "HOST", "NODE", "FINISHED", "IN HAND", "CONSUMED", "HEARTBEAT")
-            : broadcast
+            ? "FINISHED, IN HAND, CONSUMED, HEARTBEAT"
+            : "broadcast".equals(group.mode())
                 // Each member reads all shards, and keeps its own offsets.
-                ? new Table("MEMBER", "HOST", "NODE", "CONSUMED", "LAG", "PASSED OVER", "HEARTBEAT")
-                : new Table("MEMBER", "HOST", "NODE", "SHARDS", "CONSUMED", "HEARTBEAT", "STUCK");
-    for (GroupView.Member each : group.members()) {
-      Long silent = each.lastHeartbeatMs();
-      String heartbeat = silent == null ? null : silent + " ms ago";
-      List<Object> cells = new ArrayList<>(Arrays.asList(each.member(), each.host(), each.node()));
-      if (isLevel(group)) {
-        GroupView.Level.Bar bar = bars.get(each.member());
-        cells.add(bar == null ? null : bar.finished());
-        cells.add(bar == null ? null : bar.inHand());
-        cells.addAll(Arrays.asList(each.consumed(), heartbeat));
-      } else if (broadcast) {
-        cells.addAll(Arrays.asList(each.consumed(), each.lag(), each.passedOver(), heartbeat));
-      } else {
-        cells.addAll(Arrays.asList(each.shards().size(), each.consumed(), heartbeat, stuck(each)));
-      }
-      table.row(cells.toArray());
-    }
-    return table;
+                ? "CONSUMED, LAG, PASSED OVER, HEARTBEAT"
+                : "SHARDS, CONSUMED, HEARTBEAT, STUCK";
+    return Table.of(
+        "MEMBER, HOST, NODE, " + shown,
+        group.members(),
+        (each, json) -> {
+          GroupView.Level.Bar bar = bars.get(each.member());
+          Long silent = each.lastHeartbeatMs();
+          json.put("finished", bar == null ? null : bar.finished())
+              .put("inHand", bar == null ? null : bar.inHand())
+              .put("shards", each.shards() == null ? null : each.shards().size())
+              .put("heartbeat", silent == null ? null : silent + " ms ago")
+              .put("stuck", stuck(each));
+        });
   }
 
   /** The shards on which a member finishes nothing, and for how long; null if unknown. */

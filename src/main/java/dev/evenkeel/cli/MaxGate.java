@@ -2,7 +2,6 @@ package dev.evenkeel.cli;
 
 import dev.evenkeel.client.Delivery;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.Map;
 
 /**
@@ -11,7 +10,11 @@ import java.util.Map;
  * thread-safe.
  */
 final class MaxGate {
-  private record Place(String topic, int shard, long offset) {}
+  private record Place(String topic, int shard, long offset) {
+    static Place of(Delivery delivery) {
+      return new Place(delivery.topic(), delivery.shard(), delivery.offset());
+    }
+  }
 
   private final long max;
   private final int attemptsMax;
@@ -32,7 +35,7 @@ final class MaxGate {
     if (max == 0) {
       return true;
     }
-    Place place = new Place(delivery.topic(), delivery.shard(), delivery.offset());
+    Place place = Place.of(delivery);
     if (!running.containsKey(place) && finished + running.size() >= max) {
       return false;
     }
@@ -43,33 +46,32 @@ final class MaxGate {
   /** An admitted message succeeded. */
   void succeeded(Delivery delivery) {
     finished++;
-    running.remove(new Place(delivery.topic(), delivery.shard(), delivery.offset()));
+    running.remove(Place.of(delivery));
   }
 
   /** An admitted message failed. It keeps its place if it will be retried. */
   void failed(Delivery delivery) {
     if (max > 0 && delivery.attempt() >= attemptsMax) {
-      running.remove(new Place(delivery.topic(), delivery.shard(), delivery.offset()));
+      running.remove(Place.of(delivery));
     } else if (max > 0) {
-      running.replace(new Place(delivery.topic(), delivery.shard(), delivery.offset()), false);
+      running.replace(Place.of(delivery), false);
     }
   }
 
   /** A message was finished without a handler. If it had a place, that is free. */
   void passed(Delivery delivery) {
-    running.remove(new Place(delivery.topic(), delivery.shard(), delivery.offset()));
+    running.remove(Place.of(delivery));
   }
 
   /** The shard goes to another owner: frees the places of messages that failed here. */
   void shardGone(String topic, int shard) {
-    Iterator<Map.Entry<Place, Boolean>> places = running.entrySet().iterator();
-    while (places.hasNext()) {
-      Map.Entry<Place, Boolean> place = places.next();
-      boolean here = place.getKey().topic().equals(topic) && place.getKey().shard() == shard;
-      if (here && !place.getValue()) {
-        places.remove();
-      }
-    }
+    running
+        .entrySet()
+        .removeIf(
+            each ->
+                !each.getValue()
+                    && each.getKey().topic().equals(topic)
+                    && each.getKey().shard() == shard);
   }
 
   /** Whether an admitted message waits for a retry. */

@@ -6,6 +6,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Collectors;
 
 /**
  * What goes to a terminal. A control character there is a command, which can hide lines or type
@@ -85,23 +86,15 @@ final class Terminal {
     if (text == null || text.chars().noneMatch(Character::isISOControl)) {
       return text;
     }
-    StringBuilder out = new StringBuilder();
-    text.chars()
-        .forEach(
-            c -> {
-              switch (c) {
-                case '\n' -> out.append("\\n");
-                case '\r' -> out.append("\\r");
-                case '\t' -> out.append("\\t");
-                default -> {
-                  if (Character.isISOControl(c)) {
-                    out.append(escape(c));
-                  } else {
-                    out.append((char) c);
-                  }
-                }
-              }
-            });
-    return out.toString();
+    return text.chars().mapToObj(Terminal::visible).collect(Collectors.joining());
+  }
+
+  private static String visible(int c) {
+    return switch (c) {
+      case '\n' -> "\\n";
+      case '\r' -> "\\r";
+      case '\t' -> "\\t";
+      default -> Character.isISOControl(c) ? escape(c) : String.valueOf((char) c);
+    };
   }
 }
