@@ -4,6 +4,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.ShardGroups;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
@@ -319,7 +320,7 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
    * heartbeats go to one node only.
    */
   private void probeSilentNodes(long silenceMillis) {
-    long now = LeaderWatch.nowMillis();
+    long now = MonotonicClock.millis();
     for (String node : watch.awaited(now - silenceMillis)) {
       if (!closed && probed.add(node)) {
         link.request(Addresses.data(node), Buffer.buffer(), REQUEST_TIMEOUT_MILLIS)

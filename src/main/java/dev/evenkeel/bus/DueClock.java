@@ -1,5 +1,6 @@
 package dev.evenkeel.bus;
 
+import dev.evenkeel.util.MonotonicClock;
 import java.util.function.LongSupplier;
 
 /**
@@ -26,7 +27,7 @@ public final class DueClock {
   private long learnedMillis;
 
   public DueClock() {
-    this(System::currentTimeMillis, () -> System.nanoTime() / 1_000_000);
+    this(System::currentTimeMillis, MonotonicClock::millis);
   }
 
   /**

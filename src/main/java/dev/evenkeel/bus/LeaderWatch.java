@@ -2,13 +2,13 @@ package dev.evenkeel.bus;
 
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /**
@@ -36,7 +36,7 @@ public final class LeaderWatch {
     }
     ContextInternal context = ContextInternal.current();
     Promise<T> promise = context == null ? Promise.promise() : context.promise();
-    Waiting<T> entry = new Waiting<>(group, node, nowMillis(), promise);
+    Waiting<T> entry = new Waiting<>(group, node, MonotonicClock.millis(), promise);
     waiting.add(entry);
     request.onComplete(
         done -> {
@@ -48,11 +48,6 @@ public final class LeaderWatch {
           }
         });
     return promise.future();
-  }
-
-  /** Monotonic milliseconds, the clock of all times here. */
-  static long nowMillis() {
-    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
   }
 
   /** Nodes that have owed an answer since before {@code millis}. */

@@ -2,11 +2,10 @@ package dev.evenkeel.cluster;
 
 import com.hazelcast.internal.util.Clock;
 import com.hazelcast.internal.util.ClockProperties;
-import java.util.concurrent.TimeUnit;
+import dev.evenkeel.util.SteadyClock;
 
 /**
- * The clock of all Hazelcast instances of this JVM. It starts at the wall clock's time, and then
- * follows the monotonic clock, so it never jumps.
+ * The clock of all Hazelcast instances of this JVM: one that never jumps.
  *
  * <p>Hazelcast stamps each operation with its start, and members refuse operations that are too
  * old. If the wall clock of a member jumps forward by more than {@code
@@ -15,8 +14,7 @@ import java.util.concurrent.TimeUnit;
  * again, once a minute. Clocks of members may differ: each learns the difference when it joins.
  */
 public final class HazelcastClock extends Clock.ClockImpl {
-  private final long originMillis = System.currentTimeMillis();
-  private final long originNanos = System.nanoTime();
+  private final SteadyClock clock = new SteadyClock();
 
   /**
    * Makes Hazelcast use this clock, unless the application has chosen another. Call it before the
@@ -31,6 +29,6 @@ public final class HazelcastClock extends Clock.ClockImpl {
 
   @Override
   protected long currentTimeMillis() {
-    return originMillis + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - originNanos);
+    return clock.millis();
   }
 }

@@ -9,6 +9,7 @@ import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.core.LifecycleEvent.LifecycleState;
 import com.hazelcast.partition.Partition;
 import dev.evenkeel.protocol.HostPort;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -18,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** A {@link ClusterMember} over a clustered Vert.x and the Hazelcast instance behind it. */
@@ -86,7 +86,7 @@ final class HazelcastMember implements ClusterMember {
       }
       return;
     }
-    if (watch.mayLook(nowMillis())) {
+    if (watch.mayLook(MonotonicClock.millis())) {
       vertx
           .executeBlocking(this::complete, false)
           .onComplete(
@@ -100,13 +100,9 @@ final class HazelcastMember implements ClusterMember {
   }
 
   private void judge(long timer, PartitionWatch watch) {
-    if (watch.stuck(oldest(), nowMillis()) && vertx.cancelTimer(timer)) {
+    if (watch.stuck(oldest(), MonotonicClock.millis()) && vertx.cancelTimer(timer)) {
       end("parts of the shared maps had no owner for long");
     }
-  }
-
-  private static long nowMillis() {
-    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
   }
 
   /** Whether every partition has an owner. */

@@ -3,6 +3,7 @@ package dev.evenkeel.cluster;
 import com.hazelcast.cluster.Member;
 import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.multimap.MultiMap;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Vertx;
 import io.vertx.core.spi.cluster.NodeInfo;
 import io.vertx.core.spi.cluster.RegistrationInfo;
@@ -13,7 +14,6 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,7 +53,7 @@ final class MapRegistrations {
   private final Map<String, Set<RegistrationInfo>> own = new ConcurrentHashMap<>();
 
   private volatile NodeInfo node;
-  private volatile long changedMillis = nowMillis();
+  private volatile long changedMillis = MonotonicClock.millis();
   private long lookedMillis;
   private volatile boolean looking;
 
@@ -98,7 +98,7 @@ final class MapRegistrations {
 
   /** Members have come or left. */
   void membersChanged() {
-    changedMillis = nowMillis();
+    changedMillis = MonotonicClock.millis();
   }
 
   /** Begins to look periodically, one look at a time, until the Vert.x is closed. */
@@ -106,7 +106,7 @@ final class MapRegistrations {
     vertx.setPeriodic(
         LOOK_MILLIS,
         timer -> {
-          long now = nowMillis();
+          long now = MonotonicClock.millis();
           boolean due =
               now - changedMillis < OFTEN_MILLIS
                   || now - lookedMillis >= SELDOM_MILLIS
@@ -181,7 +181,7 @@ final class MapRegistrations {
     Set<String> registered = new HashSet<>(nodes);
     present.forEach(each -> registered.add(each.getValue().unwrap().nodeId()));
     Set<String> members = NodeList.of(hazelcast.getCluster().getMembers()).ids();
-    Set<String> gone = gone(registered, members, nowMillis(), strangers);
+    Set<String> gone = gone(registered, members, MonotonicClock.millis(), strangers);
     for (var each : present) {
       if (gone.contains(each.getValue().unwrap().nodeId())) {
         map.remove(each.getKey(), each.getValue());
@@ -210,9 +210,5 @@ final class MapRegistrations {
       }
     }
     return gone;
-  }
-
-  private static long nowMillis() {
-    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
   }
 }

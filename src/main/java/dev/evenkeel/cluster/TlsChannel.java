@@ -6,10 +6,10 @@ import com.hazelcast.internal.networking.InboundHandler;
 import com.hazelcast.internal.networking.OutboundHandler;
 import dev.evenkeel.protocol.LogLimiter;
 import dev.evenkeel.protocol.tls.TlsFailures;
+import dev.evenkeel.util.MonotonicClock;
 import java.io.EOFException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLEngineResult.HandshakeStatus;
@@ -56,7 +56,7 @@ final class TlsChannel {
       return;
     }
     String source = remote.getAddress().getHostAddress();
-    if (STRANGERS.mayLog(source, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()))) {
+    if (STRANGERS.mayLog(source, MonotonicClock.millis())) {
       LOG.warn(
           "Hazelcast: a connection from {} has not begun TLS: {}",
           source,

@@ -1,11 +1,11 @@
 package dev.evenkeel.cluster;
 
 import dev.evenkeel.protocol.LogLimiter;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import java.util.Arrays;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,7 +44,7 @@ final class UncaughtFailures implements Handler<Throwable> {
     if (isOfBrokenConnection(failure)) {
       LOG.debug("a message was not written, and its sender knows", failure);
     } else if (isOfMalformedMessage(failure)) {
-      if (malformed.mayLog("event bus", TimeUnit.NANOSECONDS.toMillis(System.nanoTime()))) {
+      if (malformed.mayLog("event bus", MonotonicClock.millis())) {
         LOG.warn("what came over the event bus cannot be read: {}", failure.toString());
       }
     } else {

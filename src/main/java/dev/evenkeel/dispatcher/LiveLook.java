@@ -3,6 +3,7 @@ package dev.evenkeel.dispatcher;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.dispatcher.core.MoveLog;
+import dev.evenkeel.util.SteadyClock;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;

@@ -5,8 +5,8 @@ import dev.evenkeel.api.AskReady.IsReady;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Says whether the cluster can serve: every log group has a leader, and the dispatcher answers.
@@ -37,7 +37,7 @@ final class ReadyApi {
         .compose(this::ask)
         .transform(
             asked -> {
-              long now = TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
+              long now = MonotonicClock.millis();
               return seen(asked.succeeded(), now)
                   ? Future.succeededFuture(new IsReady(true))
                   : Future.failedFuture(asked.cause());

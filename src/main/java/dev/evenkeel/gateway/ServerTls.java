@@ -9,6 +9,7 @@ import dev.evenkeel.protocol.tls.TlsException;
 import dev.evenkeel.protocol.tls.TlsFailures;
 import dev.evenkeel.protocol.tls.TlsFiles;
 import dev.evenkeel.protocol.tls.TlsIdentity;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.ClientAuth;
@@ -129,7 +130,7 @@ public final class ServerTls {
    */
   void handshakeFailed(String source, Throwable failure) {
     if (Causes.include(SSLException.class, failure)
-        && strangers.mayLog(source, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()))) {
+        && strangers.mayLog(source, MonotonicClock.millis())) {
       LOG.warn(
           "{}: a connection from {} has not begun TLS: {}",
           port,
@@ -143,7 +144,7 @@ public final class ServerTls {
    * address a connection came, and whoever comes chooses the subject.
    */
   private void certificateRefused(String subject, String why) {
-    if (strangers.mayLog(CERTIFICATES, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()))) {
+    if (strangers.mayLog(CERTIFICATES, MonotonicClock.millis())) {
       LOG.warn("{}: refused a certificate for {}: {}", port, subject, why);
     }
   }

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ClientJarIT {
   private static final Pattern OF_THE_CLIENT =
       Pattern.compile(
-          "dev/evenkeel/([A-Za-z$-]+|(client|api|protocol|level|dedup|bus|cluster)/.+)\\.class"
+          "dev/evenkeel/([A-Za-z$-]+|(client|settings|api|protocol|util|level|dedup|bus|cluster)/.+)\\.class"
               + "|META-INF/(MANIFEST\\.MF|maven/.+)");
 
   private static final Pattern DEPENDENCY = Pattern.compile("(?s)<dependency>(.*?)</dependency>");
@@ -37,7 +37,8 @@ class ClientJarIT {
         .noneMatch(name -> name.startsWith("dev/evenkeel/bus/meters/"))
         .contains("dev/evenkeel/Evenkeel.class", "dev/evenkeel/ConsumerVerticle.class");
     for (String each :
-        List.of("client", "settings", "api", "protocol", "level", "dedup", "bus", "cluster")) {
+        List.of(
+            "client", "settings", "api", "protocol", "util", "level", "dedup", "bus", "cluster")) {
       assertThat(names).anyMatch(name -> name.startsWith("dev/evenkeel/" + each + "/"));
     }
     assertThat(files(Jar.JAR)).containsAll(names.stream().filter(this::isClass).toList());

@@ -5,13 +5,13 @@ import dev.evenkeel.bus.NodesInSight;
 import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -84,7 +84,7 @@ final class LeaderBalancerLoop {
     }
     int seen = inSight.count();
     int nodes = log.nodes().size();
-    boolean outside = view.outside(seen, nodes, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+    boolean outside = view.outside(seen, nodes, MonotonicClock.millis());
     String why =
         "this node sees %s of the %s nodes: repair the network between the nodes"
             .formatted(seen, nodes);

@@ -18,6 +18,7 @@ import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.files.PrivateFiles;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
+import dev.evenkeel.util.MonotonicClock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -85,9 +86,7 @@ public final class BrokerNode implements AutoCloseable {
     }
     states.keySet().forEach(group -> replicaChecks.put(group, new ReplicaCheck()));
     log.all().forEach(group -> state(group.name()).onDamage(group.copy()::damaged));
-    clock =
-        new ClusterClock(
-            settings.clockMillis(), () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+    clock = new ClusterClock(settings.clockMillis(), MonotonicClock::millis);
     readers =
         new ThreadPoolExecutor(
             READ_THREADS,
@@ -199,7 +198,7 @@ public final class BrokerNode implements AutoCloseable {
 
   /** The same where {@link RetentionPace} says so; called every second. */
   private void retainInTime() {
-    long now = TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
+    long now = MonotonicClock.millis();
     for (int i = 0; i < data.size(); i++) {
       if (i == paces.size()) {
         paces.add(new RetentionPace(now));

@@ -9,6 +9,7 @@ import dev.evenkeel.log.DamagedStateException;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.protocol.files.ByteRate;
+import dev.evenkeel.util.MonotonicClock;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -154,7 +155,7 @@ public final class StorageMaintenance implements AutoCloseable {
 
   private boolean clean(BodyCleaner cleaner) {
     try {
-      return cleaner.run(TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+      return cleaner.run(MonotonicClock.millis());
     } catch (IOException | RuntimeException | Error e) {
       if (!cleaning.isShutdown()) {
         LOG.warn(

@@ -34,6 +34,7 @@ import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
@@ -281,7 +282,7 @@ public final class ControlService {
         known,
         levels,
         disk(),
-        links.unanswered(System.nanoTime() / 1_000_000));
+        links.unanswered(MonotonicClock.millis()));
   }
 
   /** The space on this node's disk; null if it is unknown. */

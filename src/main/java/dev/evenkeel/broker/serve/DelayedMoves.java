@@ -18,6 +18,7 @@ import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.DelayedOrigin;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.storage.Store;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -110,13 +111,9 @@ final class DelayedMoves {
       }
     }
     opened.keySet().retainAll(waiting.keySet());
-    for (Shard shard : turns.begin(waiting.keySet(), nowMillis())) {
+    for (Shard shard : turns.begin(waiting.keySet(), MonotonicClock.millis())) {
       move(shard, waiting.get(shard));
     }
-  }
-
-  private static long nowMillis() {
-    return System.nanoTime() / 1_000_000;
   }
 
   private void move(Shard shard, Sealed sealed) {
@@ -139,8 +136,8 @@ final class DelayedMoves {
   private void failed(Shard shard, Sealed sealed, Throwable cause) {
     opened.remove(shard);
     serve.meters().moveFailed();
-    long wait = turns.failed(shard, nowMillis());
-    if (limiter.mayLog(shard.toString(), nowMillis())) {
+    long wait = turns.failed(shard, MonotonicClock.millis());
+    if (limiter.mayLog(shard.toString(), MonotonicClock.millis())) {
       LOG.warn(
           "{} delayed messages of sealed {} cannot be moved to the shards that have taken its place"
               + " ({}); tries again in {} s",

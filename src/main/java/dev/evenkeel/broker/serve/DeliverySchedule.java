@@ -1,5 +1,7 @@
 package dev.evenkeel.broker.serve;
 
+import dev.evenkeel.util.Backoff;
+
 /**
  * Computes when the leader of a data log group next delivers due messages, from the next due time
  * and the time of the last delivery. It reads no clock.
@@ -35,7 +37,7 @@ final class DeliverySchedule {
     if (nextDueMillis == Long.MAX_VALUE) {
       return NOTHING;
     }
-    long pause = Math.min(FAILED_PAUSE_MILLIS_MAX, PAUSE_MILLIS << Math.min(failuresInRow, 10));
+    long pause = Backoff.doubling(failuresInRow, PAUSE_MILLIS, FAILED_PAUSE_MILLIS_MAX);
     long untilTurn = Math.max(0, pause - sinceLastMillis);
     long untilDue = Math.max(0, nextDueMillis - nowMillis);
     return Math.min(LOOK_MILLIS_MAX, Math.max(untilTurn, untilDue));

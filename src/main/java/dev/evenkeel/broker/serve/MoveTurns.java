@@ -1,6 +1,7 @@
 package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.util.Backoff;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -78,7 +79,7 @@ final class MoveTurns {
   long failed(Shard shard, long nowMillis) {
     Turn turn = turns.get(shard);
     turn.underWay = false;
-    long wait = Math.min(WAIT_MILLIS_MAX, WAIT_MILLIS_MIN << Math.min(turn.failures, 10));
+    long wait = Backoff.doubling(turn.failures, WAIT_MILLIS_MIN, WAIT_MILLIS_MAX);
     turn.failures++;
     turn.againMillis = nowMillis + wait;
     return wait;

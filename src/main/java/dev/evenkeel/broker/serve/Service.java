@@ -29,6 +29,7 @@ import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -367,16 +368,14 @@ public final class Service {
   /** Asks the other nodes whether they answer; called from time to time. */
   public void lookAtLinks() {
     for (String other : links.ask(node.others())) {
-      long asked = nowMillis();
+      long asked = MonotonicClock.millis();
       // An empty request, which is refused: that is an answer.
       VertxLink.send(vertx, Addresses.control(other), Buffer.buffer(), LINK_MILLIS_MAX)
           .onComplete(
-              answer -> serve.run(() -> links.ended(other, answer.cause(), asked, nowMillis())));
+              answer ->
+                  serve.run(
+                      () -> links.ended(other, answer.cause(), asked, MonotonicClock.millis())));
     }
-  }
-
-  private static long nowMillis() {
-    return System.nanoTime() / 1_000_000;
   }
 
   /** Compares the copies of all nodes; called from time to time. */

@@ -40,6 +40,7 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.FeatureLevel;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
@@ -405,7 +406,7 @@ public final class LevelDispatcher implements ConsumerHandler, CountsDeaths, Hol
   }
 
   private static long now() {
-    return System.nanoTime() / 1_000_000;
+    return MonotonicClock.millis();
   }
 
   private void tick() {

@@ -3,6 +3,7 @@ package dev.evenkeel.gateway.http;
 import dev.evenkeel.api.HttpStatus;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
@@ -59,7 +60,7 @@ final class ProduceRoute {
                 key,
                 Requests.body(context),
                 question.containsKey("messages") ? question.getJsonArray("messages").size() : 1,
-                System.nanoTime() / 1_000_000,
+                MonotonicClock.millis(),
                 () -> answer(context, question));
     answer
         .onSuccess(given -> Api.send(context, given.status(), given.json()))

@@ -5,6 +5,7 @@ import dev.evenkeel.api.Operations;
 import dev.evenkeel.gateway.ServerTls;
 import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.gateway.live.LiveHub;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
@@ -70,8 +71,8 @@ public final class WebVerticle extends VerticleBase {
             .setMaxWebSocketFrameSize(FRAME_BYTES_MAX)
             .setMaxWebSocketMessageSize(FRAME_BYTES_MAX);
     String node = config.get(WebOptions.NODE);
-    Connections connections = new Connections(config, nowMillis());
-    vertx.setPeriodic(config.tickMillis(), timer -> connections.tick(nowMillis()));
+    Connections connections = new Connections(config, MonotonicClock.millis());
+    vertx.setPeriodic(config.tickMillis(), timer -> connections.tick(MonotonicClock.millis()));
     return ServerTls.open(vertx, "http", config.get(WebOptions.TLS))
         .compose(
             opened -> {
@@ -109,11 +110,6 @@ public final class WebVerticle extends VerticleBase {
               }
               return server.listen();
             });
-  }
-
-  /** Monotonic. */
-  private static long nowMillis() {
-    return System.nanoTime() / 1_000_000;
   }
 
   /** The port that it listens on, for a configured port of 0. */

@@ -4,6 +4,7 @@ import dev.evenkeel.api.ClusterStatusView;
 import dev.evenkeel.gateway.access.Access.Caller;
 import dev.evenkeel.gateway.access.Principal;
 import dev.evenkeel.protocol.BuildVersion;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.ServerWebSocket;
@@ -86,11 +87,6 @@ public final class LiveHub {
     version = BuildVersion.number();
   }
 
-  /** Monotonic milliseconds. */
-  static long nowMillis() {
-    return System.nanoTime() / 1_000_000;
-  }
-
   /** Reserves a place for one more watcher. If it gives true, call {@link #accept}. */
   public boolean expect() {
     if (stopped || watchers.size() + expected >= WATCHERS_MAX) {
@@ -111,7 +107,7 @@ public final class LiveHub {
     if (socket == null || socket.isClosed()) {
       return;
     }
-    Watcher watcher = new Watcher(socket, caller, nowMillis());
+    Watcher watcher = new Watcher(socket, caller, MonotonicClock.millis());
     if (stopped) {
       watcher.close(GOING_AWAY, "the node stops");
       return;
@@ -141,12 +137,12 @@ public final class LiveHub {
   /** The time from the first watcher until a while after the last one. */
   private final class Run {
     private final LiveState state = new LiveState(node, version);
-    private final LiveSources sources = new LiveSources(vertx, status, nowMillis());
+    private final LiveSources sources = new LiveSources(vertx, status, MonotonicClock.millis());
     private final long timer = vertx.setPeriodic(TICK_MILLIS, id -> tick());
     private boolean stepping;
-    private long changedMillis = nowMillis() - QUIET_MILLIS_MAX;
-    private long watchedMillis = nowMillis();
-    private long pingedMillis = nowMillis();
+    private long changedMillis = MonotonicClock.millis() - QUIET_MILLIS_MAX;
+    private long watchedMillis = MonotonicClock.millis();
+    private long pingedMillis = MonotonicClock.millis();
 
     void end() {
       vertx.cancelTimer(timer);
@@ -155,7 +151,7 @@ public final class LiveHub {
     }
 
     private void tick() {
-      long now = nowMillis();
+      long now = MonotonicClock.millis();
       if (!watchers.isEmpty()) {
         watchedMillis = now;
       } else if (now - watchedMillis >= LINGER_MILLIS && !stepping) {
@@ -246,7 +242,7 @@ public final class LiveHub {
     private void send(Step step) {
       sources.setTag(step.tag());
       if (watchers.isEmpty()) {
-        changedMillis = nowMillis();
+        changedMillis = MonotonicClock.millis();
       }
       step.sent().forEach(this::send);
     }
@@ -256,7 +252,7 @@ public final class LiveHub {
       List<Watcher> same =
           watchers.stream().filter(watcher -> watcher.scope().equals(scope)).toList();
       if (sent.patch() != null) {
-        changedMillis = nowMillis();
+        changedMillis = MonotonicClock.millis();
         String rest = time + ",\"patch\":" + sent.patch() + '}';
         same.forEach(watcher -> watcher.change(rest));
       }

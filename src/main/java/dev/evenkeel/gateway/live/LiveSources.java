@@ -5,6 +5,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.GroupQuestions;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -59,7 +60,7 @@ final class LiveSources {
   private void hurry() {
     plan.hurry();
     // A status under way may have been read before the change, so another one follows.
-    statusAtMillis = LiveHub.nowMillis();
+    statusAtMillis = MonotonicClock.millis();
   }
 
   void stop() {
@@ -139,7 +140,7 @@ final class LiveSources {
         .map(reply -> Frames.answerBody(reply.body()))
         .onComplete(
             answer -> {
-              long now = LiveHub.nowMillis();
+              long now = MonotonicClock.millis();
               plan.ended(now, answer.succeeded());
               if (stopped) {
                 return;

@@ -3,6 +3,7 @@ package dev.evenkeel.gateway.live;
 import dev.evenkeel.gateway.access.Access.Caller;
 import dev.evenkeel.gateway.access.Principal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.ServerWebSocket;
 
@@ -30,7 +31,7 @@ final class Watcher {
     principal = Principal.NOBODY;
     scope = Principal.NOBODY;
     pongMillis = nowMillis;
-    socket.pongHandler(pong -> pongMillis = LiveHub.nowMillis());
+    socket.pongHandler(pong -> pongMillis = MonotonicClock.millis());
   }
 
   /** Those who see everything share a scope. */

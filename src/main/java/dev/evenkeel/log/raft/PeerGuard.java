@@ -3,10 +3,10 @@ package dev.evenkeel.log.raft;
 import dev.evenkeel.protocol.LogLimiter;
 import dev.evenkeel.protocol.VoterId;
 import dev.evenkeel.protocol.tls.CertificateNames;
+import dev.evenkeel.util.MonotonicClock;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.EnumSet;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import javax.net.ssl.SSLSession;
 import org.apache.ratis.grpc.server.GrpcServices;
@@ -128,7 +128,7 @@ final class PeerGuard implements GrpcServices.Customizer, ServerInterceptor {
         from instanceof InetSocketAddress address
             ? address.getAddress().getHostAddress()
             : String.valueOf(from);
-    if (strangers.mayLog(source, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()))) {
+    if (strangers.mayLog(source, MonotonicClock.millis())) {
       LOG.warn("refused a call of {} at the Raft port, from {}", service, source);
     }
   }

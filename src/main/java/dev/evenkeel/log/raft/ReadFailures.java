@@ -1,6 +1,7 @@
 package dev.evenkeel.log.raft;
 
 import dev.evenkeel.protocol.Causes;
+import dev.evenkeel.util.Backoff;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -47,16 +48,19 @@ final class ReadFailures {
     boolean inARow = last != null && nowNanos - last.lastNanos() < FORGET_NANOS;
     int failures = inARow ? last.failures() + 1 : 1;
     rows.put(follower, new Row(failures, nowNanos));
-    long pause = PAUSE_MILLIS_MIN << Math.min(failures - 1, 16);
-    if (Causes.include(LogBodies.DamagedBodyException.class, failure)) {
+    boolean body = Causes.include(LogBodies.DamagedBodyException.class, failure);
+    long pause =
+        Backoff.doubling(
+            failures - 1, PAUSE_MILLIS_MIN, body ? BODY_PAUSE_MILLIS_MAX : PAUSE_MILLIS_MAX);
+    if (body) {
       // Bodies are mended without another leader; the log itself is not.
-      return Math.min(BODY_PAUSE_MILLIS_MAX, pause);
+      return pause;
     }
     String reason = Refusals.reason(failure);
     // If too many files are open, the file that could not be opened need not be damaged.
     if (failures >= DAMAGED && !reason.contains("Too many open files")) {
       damaged.accept("an entry of the log that " + follower + " needs cannot be read: " + reason);
     }
-    return Math.min(PAUSE_MILLIS_MAX, pause);
+    return pause;
   }
 }

@@ -14,6 +14,7 @@ import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.wire.BatchMessages;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
+import dev.evenkeel.util.Backoff;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;

@@ -6,6 +6,7 @@ import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.util.Backoff;
 
 /** Fetches the messages of one owned shard, with at most one request at a time. */
 final class ShardFetch {

@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.util.Backoff;
 import org.slf4j.event.Level;
 
 /** Reports on one owned shard for operators. Each is one line that begins with the shard. */

@@ -10,6 +10,7 @@ import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Skipped;
+import dev.evenkeel.util.Backoff;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

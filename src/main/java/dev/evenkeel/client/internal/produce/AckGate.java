@@ -21,6 +21,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
 import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
 import java.util.ArrayList;
@@ -146,16 +147,15 @@ public final class AckGate {
                       if (answered.succeeded()) {
                         ReplicasAnswer answer = answered.result();
                         waits.answered(
-                            question, answer.everywhere(), answer.missing(), nowMillis());
+                            question,
+                            answer.everywhere(),
+                            answer.missing(),
+                            MonotonicClock.millis());
                       } else {
-                        waits.failed(question, nowMillis());
+                        waits.failed(question, MonotonicClock.millis());
                       }
                       changed.run();
                     }));
-  }
-
-  private static long nowMillis() {
-    return System.nanoTime() / 1_000_000;
   }
 
   /** When to call {@link #pass} next even if nothing happens. */

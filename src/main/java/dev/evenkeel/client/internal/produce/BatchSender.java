@@ -21,6 +21,7 @@ import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.AppendResults;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.ContextInternal;
@@ -115,10 +116,6 @@ public abstract class BatchSender<T> {
     tick = context.owner().setPeriodic(TICK_MILLIS, id -> schedule());
   }
 
-  protected static long nowMillis() {
-    return System.nanoTime() / 1_000_000;
-  }
-
   /** The topic is there. Under the lock. */
   protected void topicSeen(TopicInfo info) {
     core.topic(info);
@@ -179,7 +176,7 @@ public abstract class BatchSender<T> {
     synchronized (this) {
       pollScheduled = false;
       seeTopic();
-      long now = nowMillis();
+      long now = MonotonicClock.millis();
       sends = core.poll(now);
       epoch = core.epoch();
       messagesMax = core.requestMessagesMax(now);
@@ -203,7 +200,7 @@ public abstract class BatchSender<T> {
       // The node that answered may have heard of the new shards a little later than others.
       directory.refresh();
     }
-    timer.wakeAt(wakeAtMillis, nowMillis());
+    timer.wakeAt(wakeAtMillis, MonotonicClock.millis());
     report(outcomes);
     followState();
   }
@@ -236,7 +233,8 @@ public abstract class BatchSender<T> {
                         }
                         poll();
                       } else {
-                        timer.wakeAt(nowMillis() + LOOK_MILLIS, nowMillis());
+                        timer.wakeAt(
+                            MonotonicClock.millis() + LOOK_MILLIS, MonotonicClock.millis());
                       }
                     }));
   }
@@ -375,7 +373,7 @@ public abstract class BatchSender<T> {
     context.emit(
         none -> {
           synchronized (this) {
-            long now = nowMillis();
+            long now = MonotonicClock.millis();
             for (int i = 0; i < batches.size(); i++) {
               Result result = answer.results().get(i);
               if (result.ok()) {

@@ -21,6 +21,7 @@ import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.BatchBuilder;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
@@ -151,7 +152,7 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
     boolean room =
         full == WhenFull.STRETCH ? !buffer.isOverfull() : !buffer.isFull() && !buffer.hasWaiters();
     if (room) {
-      accept(message, dueMillis, promise, bytes, nowMillis());
+      accept(message, dueMillis, promise, bytes, MonotonicClock.millis());
     } else if (full != WhenFull.WAIT || !buffer.await(message, dueMillis, promise, bytes)) {
       throw new RefusedException(
           Refusal.OVERLOADED,
@@ -323,7 +324,7 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
         return closed.future();
       }
       closing = true;
-      core.close(nowMillis());
+      core.close(MonotonicClock.millis());
       flushed = flush();
     }
     flushed.onComplete(

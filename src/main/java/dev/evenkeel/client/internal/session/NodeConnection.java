@@ -10,6 +10,7 @@ import dev.evenkeel.bus.frame.Welcome;
 import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.util.MonotonicClock;
 import io.netty.channel.EventLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -188,7 +189,7 @@ final class NodeConnection {
               said.version(), SessionFrame.VERSION);
         }
         frames.bodyBytesMax(Math.max(said.limits().bodyBytesMax(), Hello.ANSWER_BYTES_MAX));
-        keepAlive = new KeepAlive(said.limits().keepAliveMillis(), nowMillis());
+        keepAlive = new KeepAlive(said.limits().keepAliveMillis(), MonotonicClock.millis());
         tick =
             loop.scheduleWithFixedDelay(
                 this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
@@ -248,7 +249,7 @@ final class NodeConnection {
     if (ended) {
       return;
     }
-    long now = nowMillis();
+    long now = MonotonicClock.millis();
     int timedOut = keepAlive.stoodStill(now) ? 0 : expire(now);
     boolean wasSent = sent;
     sent = false;
@@ -363,7 +364,8 @@ final class NodeConnection {
               node(), limits.requestsInFlightMax(), limits.requestBytesInFlightMax()));
       return;
     }
-    long until = nowMillis() + Math.min(timeoutMillis, Integer.MAX_VALUE) + GRACE_MILLIS;
+    long until =
+        MonotonicClock.millis() + Math.min(timeoutMillis, Integer.MAX_VALUE) + GRACE_MILLIS;
     Pending request = new Pending(to, promise, until, body.length());
     send(request, welcome.traces() ? traceparent : null, FrameKind.REQUEST, head, body);
   }
@@ -372,7 +374,7 @@ final class NodeConnection {
   Future<Buffer> listen(String to) {
     Promise<Buffer> promise = Promise.promise();
     send(
-        new Pending(to, promise, nowMillis() + LISTEN_MILLIS_MAX, -1),
+        new Pending(to, promise, MonotonicClock.millis() + LISTEN_MILLIS_MAX, -1),
         null,
         FrameKind.LISTEN,
         SessionFrame.addressed(to));
@@ -482,9 +484,5 @@ final class NodeConnection {
     } catch (RejectedExecutionException e) {
       return false;
     }
-  }
-
-  private static long nowMillis() {
-    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
   }
 }

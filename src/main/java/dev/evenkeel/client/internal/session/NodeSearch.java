@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.session;
 
 import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.Told;
+import dev.evenkeel.util.Backoff;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayDeque;
@@ -93,7 +94,7 @@ final class NodeSearch {
    * many programs do not come back in the same moment.
    */
   static long pauseMillis(int failedBefore, long min, long max) {
-    long pause = Math.min(max, min << Math.min(failedBefore, 20));
+    long pause = Backoff.doubling(failedBefore, min, max);
     return pause - ThreadLocalRandom.current().nextLong(pause / 2);
   }
 

@@ -16,6 +16,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Told;
 import dev.evenkeel.protocol.tls.TlsIdentity;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -568,8 +569,7 @@ public final class SessionLink implements Link {
 
   /** Logs once a minute why no node answers. */
   private void tellTrouble() {
-    if (state == State.LOST
-        && troubles.mayLog("", TimeUnit.NANOSECONDS.toMillis(System.nanoTime()))) {
+    if (state == State.LOST && troubles.mayLog("", MonotonicClock.millis())) {
       LOG.warn("no node of the cluster answers: {}", search.trouble().ofPrograms());
     }
   }

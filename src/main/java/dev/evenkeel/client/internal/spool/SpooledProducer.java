@@ -17,6 +17,7 @@ import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
@@ -197,7 +198,7 @@ final class SpooledProducer implements SpoolingProducer, Ending {
 
   /** Under the lock. */
   private void accept(Message message, long dueMillis, Awaited awaited) {
-    long now = nowMillis();
+    long now = MonotonicClock.millis();
     intake.add(message, dueMillis, awaited.acknowledged(), now);
     unspooled.add(awaited.spooled());
     if (awaited.acknowledged() != null) {
@@ -224,17 +225,13 @@ final class SpooledProducer implements SpoolingProducer, Ending {
         wait();
       }
       checkOpen();
-      long now = nowMillis();
+      long now = MonotonicClock.millis();
       messages.forEach(message -> intake.add(message, dueMillis, null, now));
       if (after != null) {
         intake.reached(after, now);
       }
       seeDue(now);
     }
-  }
-
-  private static long nowMillis() {
-    return System.nanoTime() / 1_000_000;
   }
 
   /** Has messages written now, or when the time has come. Under the lock. */
@@ -253,7 +250,7 @@ final class SpooledProducer implements SpoolingProducer, Ending {
 
   private synchronized void timeIsOver() {
     writeTimed = false;
-    seeDue(nowMillis());
+    seeDue(MonotonicClock.millis());
   }
 
   private void failed(Throwable failure) {
@@ -366,7 +363,7 @@ final class SpooledProducer implements SpoolingProducer, Ending {
   /** Nothing is on its way: what is in memory may be written and sent at once. */
   synchronized void idle() {
     senderIdle = true;
-    seeDue(nowMillis());
+    seeDue(MonotonicClock.millis());
   }
 
   /** The sender has ended. */

@@ -19,6 +19,7 @@ import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -56,9 +57,11 @@ class BatchSenderTest {
     /** The log does not know the topic of a message. */
     synchronized void refused() {
       core.topic(TOPIC);
-      core.add(new Message(null, null, 5, new byte[10]), DueTime.NOW, 1, 10, nowMillis());
+      core.add(
+          new Message(null, null, 5, new byte[10]), DueTime.NOW, 1, 10, MonotonicClock.millis());
       Result unknown = new Result(Refusal.UNKNOWN_TOPIC, 0);
-      core.answered(core.poll(nowMillis()).get(0), 0, unknown, null, nowMillis());
+      core.answered(
+          core.poll(MonotonicClock.millis()).get(0), 0, unknown, null, MonotonicClock.millis());
       assertThat(core.looksForTopic()).isTrue();
     }
 

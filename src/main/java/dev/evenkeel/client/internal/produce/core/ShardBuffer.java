@@ -5,6 +5,7 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.BatchReader;
+import dev.evenkeel.util.Backoff;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -307,9 +308,8 @@ final class ShardBuffer<T> {
   void backOff(long nowMillis, double jitter, long pauseMillisMin) {
     if (nowMillis >= retryAtMillis) {
       long pause =
-          Math.min(
-              CoreSettings.BACKOFF_MILLIS_MAX,
-              CoreSettings.BACKOFF_MILLIS_MIN << Math.min(failuresInRow, 8));
+          Backoff.doubling(
+              failuresInRow, CoreSettings.BACKOFF_MILLIS_MIN, CoreSettings.BACKOFF_MILLIS_MAX);
       failuresInRow++;
       long jittered = Math.max(1, (long) (pause * (0.5 + jitter / 2)));
       retryAtMillis = nowMillis + Math.max(pauseMillisMin, jittered);

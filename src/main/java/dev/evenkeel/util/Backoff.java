@@ -1,4 +1,4 @@
-package dev.evenkeel.client.internal.consume;
+package dev.evenkeel.util;
 
 import java.util.random.RandomGenerator;
 
@@ -9,9 +9,18 @@ public final class Backoff {
   private Backoff() {}
 
   /**
+   * Doubles with each failure: {@code min} after the first one.
+   *
+   * @param failuresBefore failures in a row before this one
+   */
+  public static long doubling(int failuresBefore, long min, long max) {
+    return Math.min(max, min << Math.min(failuresBefore, 20));
+  }
+
+  /**
    * After the {@code failures}th failure in a row of user code, or of reading data: 1 s to 30 s.
    */
-  static long steps(int failures) {
+  public static long steps(int failures) {
     return STEPS[Math.max(0, Math.min(failures, STEPS.length) - 1)];
   }
 
