@@ -11,11 +11,6 @@ import io.vertx.core.json.JsonObject;
  * @param filtered messages that its filter passed over in this run; null if it has no filter
  */
 public record FlowTally(Figures rates, Broadcast broadcast, Long filtered) {
-  /** Of a member without a filter. */
-  public FlowTally(Figures rates, Broadcast broadcast) {
-    this(rates, broadcast, null);
-  }
-
   /**
    * The progress of a member in mode broadcast.
    *

@@ -95,11 +95,6 @@ public enum Op {
     this.onlyAsks = onlyAsks;
   }
 
-  /** Whether only nodes may ask for it. */
-  public boolean betweenNodes() {
-    return who == Who.NODES;
-  }
-
   /**
    * Whether a client may ask for it over a session.
    *

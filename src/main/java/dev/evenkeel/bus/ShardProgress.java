@@ -32,27 +32,6 @@ public record ShardProgress(
     Long busyMillis,
     Long bytes) {
 
-  /** Of unknown work. */
-  public ShardProgress(
-      Shard shard,
-      long epoch,
-      Long begunOffset,
-      Long fetchedAgoMillis,
-      Long endedAgoMillis,
-      Long stalledMillis,
-      Long position) {
-    this(
-        shard,
-        epoch,
-        begunOffset,
-        fetchedAgoMillis,
-        endedAgoMillis,
-        stalledMillis,
-        position,
-        null,
-        null);
-  }
-
   /**
    * {@code [topic id, shard, epoch, begun offset, fetched ago, ended ago, stalled for, position,
    * busy, bytes]}: an array without names, because there may be many. The last two may be left out.

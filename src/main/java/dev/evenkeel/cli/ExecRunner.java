@@ -57,12 +57,7 @@ final class ExecRunner implements AutoCloseable {
       Map<String, String> environment,
       Map<String, byte[]> bytes,
       byte[] input,
-      long timeoutMillis) {
-    /** A command without a timeout. */
-    Call(String command, Map<String, String> environment, Map<String, byte[]> bytes, byte[] input) {
-      this(command, environment, bytes, input, 0);
-    }
-  }
+      long timeoutMillis) {}
 
   /** A command failed. It has no stack trace. */
   static final class ExecFailed extends Exception {

@@ -91,12 +91,6 @@ public sealed interface DataCommand {
       int readFrom)
       implements DataCommand, Managed {
 
-    /** Opens shards without leases. */
-    public OpenShards(
-        int topicId, String topic, List<Integer> shards, TopicConfig config, long epochFloor) {
-      this(topicId, topic, shards, config, epochFloor, List.of(), 0);
-    }
-
     @Override
     public void check() {
       Names.check("topic", topic);
@@ -312,13 +306,7 @@ public sealed interface DataCommand {
    * @param to where the group continues; an offset must be from the first kept to the next message
    */
   record ResetLease(String group, Shard shard, long expectedEpoch, StartAt to)
-      implements DataCommand, Step {
-
-    /** The same reset to another place. */
-    public ResetLease to(StartAt other) {
-      return new ResetLease(group, shard, expectedEpoch, other);
-    }
-  }
+      implements DataCommand, Step {}
 
   /**
    * Gives a group a lease on a shard, without an owner. From then on retention keeps what the group

@@ -44,26 +44,6 @@ public record GroupInfo(
     patterns = Collections.unmodifiableSortedMap(new TreeMap<>(patterns));
   }
 
-  /** A group that has subscribed to no pattern. */
-  public GroupInfo(
-      String name,
-      GroupPolicy policy,
-      Map<String, Long> subscriptions,
-      StartAt start,
-      long createdMillis,
-      long seenMillis,
-      String assignor) {
-    this(
-        name,
-        policy,
-        subscriptions,
-        start,
-        createdMillis,
-        seenMillis,
-        assignor,
-        Collections.emptySortedMap());
-  }
-
   private Map<String, Long> with(Collection<String> topics, long millis) {
     SharedMap<String, Long> after = SharedMap.of(subscriptions);
     for (String topic : topics) {

@@ -38,11 +38,7 @@ public sealed interface MetaCommand {
    *
    * @param readers the groups that have leases on the new shards; null: that does not matter
    */
-  record ActivateTopic(int topicId, List<String> readers) implements MetaCommand {
-    public ActivateTopic(int topicId) {
-      this(topicId, null);
-    }
-  }
+  record ActivateTopic(int topicId, List<String> readers) implements MetaCommand {}
 
   record ConfigureTopic(int topicId, TopicConfig config) implements MetaCommand {
     @Override
@@ -68,11 +64,7 @@ public sealed interface MetaCommand {
    *
    * @param readers the groups that have leases on the new shards; null: that does not matter
    */
-  record OpenLayout(int topicId, List<String> readers) implements MetaCommand {
-    public OpenLayout(int topicId) {
-      this(topicId, null);
-    }
-  }
+  record OpenLayout(int topicId, List<String> readers) implements MetaCommand {}
 
   /**
    * Nobody needs the shards of the topic's oldest layout any more: they are to be dropped.
@@ -124,17 +116,6 @@ public sealed interface MetaCommand {
       List<GroupPattern> patterns)
       implements MetaCommand, Submitted {
 
-    /** Without patterns. */
-    public DeclareGroup(
-        String name,
-        GroupPolicy policy,
-        List<String> topics,
-        StartAt start,
-        boolean force,
-        String assignor) {
-      this(name, policy, topics, start, force, assignor, List.of());
-    }
-
     @Override
     public void check() {
       Names.check("group", name);
@@ -161,11 +142,6 @@ public sealed interface MetaCommand {
    */
   record SeeGroup(String name, List<String> topics, List<GroupPattern> patterns)
       implements MetaCommand, Submitted {
-    /** Without patterns. */
-    public SeeGroup(String name, List<String> topics) {
-      this(name, topics, List.of());
-    }
-
     @Override
     public void check() {
       Names.check("group", name);

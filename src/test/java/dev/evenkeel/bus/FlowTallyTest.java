@@ -14,15 +14,15 @@ class FlowTallyTest {
   void itIsTheSameAfterTheWire() {
     for (FlowTally each :
         List.of(
-            new FlowTally(Figures.NONE, null),
-            new FlowTally(rates, null),
-            new FlowTally(Figures.NONE, new FlowTally.Broadcast(null, 0)),
-            new FlowTally(rates, new FlowTally.Broadcast(7L, 8)))) {
+            new FlowTally(Figures.NONE, null, null),
+            new FlowTally(rates, null, null),
+            new FlowTally(Figures.NONE, new FlowTally.Broadcast(null, 0), null),
+            new FlowTally(rates, new FlowTally.Broadcast(7L, 8), null))) {
       JsonObject wire = new JsonObject(each.toJson().toBuffer());
       assertThat(FlowTally.fromJson(wire)).isEqualTo(each);
     }
     assertThat(FlowTally.fromJson(null)).isNull();
-    assertThat(new FlowTally(rates, new FlowTally.Broadcast(null, 5)).toJson().encode())
+    assertThat(new FlowTally(rates, new FlowTally.Broadcast(null, 5), null).toJson().encode())
         .isEqualTo(
             "{\"delayed\":1,\"dropped\":2,\"waiting\":3,\"shardsWaiting\":4,\"passedOver\":5,\"lag\":null}");
   }

@@ -135,7 +135,13 @@ class FrameFuzzTest {
         List.of(
             new MetaCommand.RegisterProducer("p"),
             new MetaCommand.DeclareGroup(
-                "g", GroupPolicy.SHARDED, List.of("a", "b"), StartAt.LATEST, true, "average"),
+                "g",
+                GroupPolicy.SHARDED,
+                List.of("a", "b"),
+                StartAt.LATEST,
+                true,
+                "average",
+                List.of()),
             new MetaCommand.RecordMoves(
                 List.of(
                     new MoveRecord(

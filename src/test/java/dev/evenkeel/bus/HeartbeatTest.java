@@ -144,21 +144,22 @@ class HeartbeatTest {
 
   @Test
   void marksOfOldClientsSayNothingOfStallsAndPositions() {
-    ShardProgress mark = new ShardProgress(new Shard(1, 2), 3, 4L, 5L, 6L, 7L, 8L);
+    ShardProgress mark = new ShardProgress(new Shard(1, 2), 3, 4L, 5L, 6L, 7L, 8L, null, null);
     assertThat(ShardProgress.fromJson(mark.toJson())).isEqualTo(mark);
     io.vertx.core.json.JsonArray old = mark.toJson();
     old.remove(7);
     assertThat(ShardProgress.fromJson(old))
-        .isEqualTo(new ShardProgress(new Shard(1, 2), 3, 4L, 5L, 6L, 7L, null));
+        .isEqualTo(new ShardProgress(new Shard(1, 2), 3, 4L, 5L, 6L, 7L, null, null, null));
     old.remove(6);
     assertThat(ShardProgress.fromJson(old))
-        .isEqualTo(new ShardProgress(new Shard(1, 2), 3, 4L, 5L, 6L, null, null));
+        .isEqualTo(new ShardProgress(new Shard(1, 2), 3, 4L, 5L, 6L, null, null, null, null));
   }
 
   @Test
   void marksAreTheSameAfterTheWireAndBounded() {
-    ShardProgress full = new ShardProgress(new Shard(1, 2), 3, 4L, 5L, 6L, null, 4L);
-    ShardProgress unknown = new ShardProgress(new Shard(1, 3), 1, null, null, null, null, null);
+    ShardProgress full = new ShardProgress(new Shard(1, 2), 3, 4L, 5L, 6L, null, 4L, null, null);
+    ShardProgress unknown =
+        new ShardProgress(new Shard(1, 3), 1, null, null, null, null, null, null, null);
     Heartbeat marked = beat.withMarks(List.of(full, unknown));
     assertThat(Heartbeat.fromJson(new JsonObject(marked.toJson().toBuffer()))).isEqualTo(marked);
     Heartbeat many = beat.withMarks(Collections.nCopies(Heartbeat.MARKS_MAX + 1, full));

@@ -66,7 +66,7 @@ class ExecRunnerTest {
         runner
             .capture(
                 new ExecRunner.Call(
-                    command, environment, bytes, input.getBytes(StandardCharsets.UTF_8)))
+                    command, environment, bytes, input.getBytes(StandardCharsets.UTF_8), 0))
             .join();
     return new String(output, StandardCharsets.UTF_8);
   }
@@ -75,7 +75,7 @@ class ExecRunnerTest {
     runner
         .run(
             new ExecRunner.Call(
-                command, Map.of(), Map.of(), input.getBytes(StandardCharsets.UTF_8)))
+                command, Map.of(), Map.of(), input.getBytes(StandardCharsets.UTF_8), 0))
         .join();
   }
 
@@ -175,7 +175,7 @@ class ExecRunnerTest {
   void cancellingEndsTheCommandAndWhatItHasStarted(@TempDir Path directory) throws IOException {
     String command = "sleep 600 & " + tell("$!", directory) + "wait";
     CompletableFuture<byte[]> running =
-        runner.capture(new ExecRunner.Call(command, Map.of(), Map.of(), new byte[0]));
+        runner.capture(new ExecRunner.Call(command, Map.of(), Map.of(), new byte[0], 0));
     ProcessHandle child = told(directory);
     running.cancel(true);
     Awaitility.await().until(() -> !child.isAlive());
@@ -228,7 +228,7 @@ class ExecRunnerTest {
     Path set = directory.resolve("set");
     String command = "trap '" + begin + "' TERM; sleep 600 & echo > " + set + "; wait; wait";
     CompletableFuture<Void> running =
-        runner.run(new ExecRunner.Call(command, Map.of(), Map.of(), new byte[0]));
+        runner.run(new ExecRunner.Call(command, Map.of(), Map.of(), new byte[0], 0));
     Awaitility.await().until(() -> Files.exists(set));
     running.cancel(true);
     ProcessHandle child = told(directory);
@@ -239,7 +239,7 @@ class ExecRunnerTest {
   @Test
   void closingEndsWhatRunsAndBeginsNoMore() {
     CompletableFuture<Void> first =
-        runner.run(new ExecRunner.Call("sleep 600", Map.of(), Map.of(), new byte[0]));
+        runner.run(new ExecRunner.Call("sleep 600", Map.of(), Map.of(), new byte[0], 0));
     Awaitility.await().until(() -> runner.running() == 1);
     runner.closed().join();
     assertThatThrownBy(first::join).hasRootCauseInstanceOf(ExecRunner.ExecFailed.class);
@@ -250,7 +250,7 @@ class ExecRunnerTest {
   void closingWaitsForWhatCommandsHaveStarted(@TempDir Path directory) throws IOException {
     String child = "trap '' TERM; " + tell("\\$\\$", directory) + "sleep 600; sleep 600";
     String command = "sh -c \"" + child + "\" & wait";
-    runner.run(new ExecRunner.Call(command, Map.of(), Map.of(), new byte[0]));
+    runner.run(new ExecRunner.Call(command, Map.of(), Map.of(), new byte[0], 0));
     ProcessHandle deaf = told(directory);
     CompletableFuture<Void> closed = runner.closed();
     assertThat(closed.isDone()).isFalse();

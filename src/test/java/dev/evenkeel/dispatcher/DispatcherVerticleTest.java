@@ -177,7 +177,8 @@ class DispatcherVerticleTest {
     }
 
     private static ShardProgress mark(Assignment.Owned owned) {
-      return new ShardProgress(owned.shard(), owned.epoch(), null, null, null, null, null);
+      return new ShardProgress(
+          owned.shard(), owned.epoch(), null, null, null, null, null, null, null);
     }
 
     synchronized void silence() {
@@ -522,8 +523,8 @@ class DispatcherVerticleTest {
         .containsOnlyKeys("delayed", "dropped", "waiting", "shardsWaiting")
         .containsEntry("dropped", null);
     TestMember b = new TestMember("b");
-    a.flow = new FlowTally(Figures.of(GroupFigure.Section.RATES, 5, 3, 2, 1), null);
-    b.flow = new FlowTally(Figures.of(GroupFigure.Section.RATES, 7, 4, 9, 0), null);
+    a.flow = new FlowTally(Figures.of(GroupFigure.Section.RATES, 5, 3, 2, 1), null, null);
+    b.flow = new FlowTally(Figures.of(GroupFigure.Section.RATES, 7, 4, 9, 0), null, null);
     await().until(() -> Long.valueOf(7).equals(group().getJsonObject("rates").getLong("dropped")));
     assertThat(group().getJsonObject("rates"))
         .isEqualTo(
@@ -532,7 +533,7 @@ class DispatcherVerticleTest {
                 .put("dropped", 7)
                 .put("waiting", 11)
                 .put("shardsWaiting", 1));
-    b.flow = new FlowTally(Figures.of(GroupFigure.Section.RATES, 7, 6, 9, 0), null);
+    b.flow = new FlowTally(Figures.of(GroupFigure.Section.RATES, 7, 6, 9, 0), null, null);
     b.leave();
     await().until(() -> Long.valueOf(2).equals(group().getJsonObject("rates").getLong("waiting")));
     assertThat(group().getJsonObject("rates").getLong("dropped")).isEqualTo(9);
@@ -542,7 +543,7 @@ class DispatcherVerticleTest {
   void membersInModeBroadcastTellWhereTheyStand() throws Exception {
     lead(1);
     TestMember a = new TestMember("a", GroupPolicy.of("broadcast"));
-    a.flow = new FlowTally(Figures.NONE, new FlowTally.Broadcast(12L, 1));
+    a.flow = new FlowTally(Figures.NONE, new FlowTally.Broadcast(12L, 1), null);
     await()
         .ignoreExceptions()
         .until(
@@ -614,10 +615,12 @@ class DispatcherVerticleTest {
     TestMember b = new TestMember("b", policy);
     a.tally = tally(40, 1, 0.2, "high");
     b.tally = tally(20, 2, 0.4, "none");
-    a.flow = new FlowTally(Figures.of(GroupFigure.Section.RATES, 5, 3, 2, 1), null);
+    a.flow = new FlowTally(Figures.of(GroupFigure.Section.RATES, 5, 3, 2, 1), null, null);
     b.flow =
         new FlowTally(
-            Figures.of(GroupFigure.Section.RATES, 7, 4, 9, 0), new FlowTally.Broadcast(null, 2));
+            Figures.of(GroupFigure.Section.RATES, 7, 4, 9, 0),
+            new FlowTally.Broadcast(null, 2),
+            null);
     await().until(() -> Long.valueOf(60).equals(dedup().getLong("declined")));
     await().until(() -> a.toldDraining(2) && a.toldDraining(3));
     await().until(() -> Long.valueOf(9 + 2).equals(rates().getLong("waiting")));

@@ -134,7 +134,7 @@ class ManySessionsIT {
         });
     socket.onFailure(listening::tryFail);
     socket.onClose(none -> listening.tryFail("closed"));
-    Hello hello = new Hello(List.of(1), id, "evenkeel", "test");
+    Hello hello = new Hello(List.of(1), id, "evenkeel", "test", null);
     socket.send(FrameKind.HELLO, 0, hello.toJson().toBuffer());
     return listening.future();
   }

@@ -1,6 +1,7 @@
 package dev.evenkeel.protocol;
 
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.TreeMap;
 
@@ -41,7 +42,7 @@ public final class Commands {
   /** In a cluster that never deleted a topic. */
   public static DataCommand.OpenShards openShards(
       int topicId, String topic, List<Integer> shards, TopicConfig config) {
-    return new DataCommand.OpenShards(topicId, topic, shards, config, 0);
+    return new DataCommand.OpenShards(topicId, topic, shards, config, 0, List.of(), 0);
   }
 
   /** On all topics, with a limit above the epochs of tests. */
@@ -58,7 +59,7 @@ public final class Commands {
   /** With the assignor that the group has. */
   public static MetaCommand.DeclareGroup declareGroup(
       String name, GroupPolicy policy, List<String> topics, StartAt start, boolean force) {
-    return new MetaCommand.DeclareGroup(name, policy, topics, start, force, null);
+    return new MetaCommand.DeclareGroup(name, policy, topics, start, force, null, List.of());
   }
 
   /** A group whose topics were seen when it was. */
@@ -70,7 +71,15 @@ public final class Commands {
       String assignor) {
     TreeMap<String, Long> seen = new TreeMap<>();
     topics.forEach(topic -> seen.put(topic, seenMillis));
-    return new GroupInfo(name, policy, seen, StartAt.EARLIEST, 1, seenMillis, assignor);
+    return new GroupInfo(
+        name,
+        policy,
+        seen,
+        StartAt.EARLIEST,
+        1,
+        seenMillis,
+        assignor,
+        Collections.emptySortedMap());
   }
 
   /** Of an owner with the usual timeout, never reset, without a lease of the whole group. */

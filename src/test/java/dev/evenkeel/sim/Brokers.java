@@ -162,7 +162,7 @@ final class Brokers {
           groups.get(i).begin(open);
         }
       }
-      submit(new MetaCommand.ActivateTopic(of.topic().id()));
+      submit(new MetaCommand.ActivateTopic(of.topic().id(), null));
       topicsChanged.run();
     }
   }

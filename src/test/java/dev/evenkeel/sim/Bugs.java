@@ -350,7 +350,9 @@ enum Bugs implements Bug {
       if (told != null) {
         for (Assignment.Owned owned : told.shards()) {
           if (marks.stream().noneMatch(mark -> mark.shard().equals(owned.shard()))) {
-            all.add(new ShardProgress(owned.shard(), owned.epoch(), null, null, null, null, null));
+            all.add(
+                new ShardProgress(
+                    owned.shard(), owned.epoch(), null, null, null, null, null, null, null));
           }
         }
       }
@@ -422,7 +424,7 @@ enum Bugs implements Bug {
     public DataCommand managed(DataCommand command) {
       return command instanceof DataCommand.OpenShards c
           ? new DataCommand.OpenShards(
-              c.topicId(), c.topic(), c.shards(), c.config(), c.epochFloor())
+              c.topicId(), c.topic(), c.shards(), c.config(), c.epochFloor(), List.of(), 0)
           : command;
     }
   },

@@ -17,10 +17,6 @@ public record FailureCounts(int waiting, int parked, int held, int dead, int mar
 
   public static final FailureCounts NONE = new FailureCounts(0, 0, 0, 0, 0, 0);
 
-  public boolean isEmpty() {
-    return concerningOwner() + dead == 0;
-  }
-
   /** Whether messages that have left the owner's window are to be tried again. */
   public boolean anyMoved() {
     return waiting + parked > 0;

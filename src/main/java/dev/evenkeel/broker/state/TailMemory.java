@@ -177,10 +177,6 @@ public final class TailMemory {
     return getLong(at);
   }
 
-  long logIndex(long at) {
-    return getLong(at + Long.BYTES);
-  }
-
   /** Length of the batch in bytes. */
   int length(long at) {
     return getInt(at + LENGTH_AT);

@@ -37,11 +37,6 @@ public record Hello(
   /** Nobody can guess an id of another session, or take it by mistake. */
   public static final String SESSION_FORM = "s-[0-9a-f]{32}";
 
-  /** Of a client without a token. */
-  public Hello(List<Integer> versions, String session, String cluster, String client) {
-    this(versions, session, cluster, client, null);
-  }
-
   /** Of a client that reads no longer answers than the node. */
   public Hello(
       List<Integer> versions, String session, String cluster, String client, String token) {

@@ -31,11 +31,6 @@ final class Bodies {
     return body == null ? Buffer.buffer() : body;
   }
 
-  /** Bytes of the bodies whose requests are not answered yet. */
-  long bytes() {
-    return bytes;
-  }
-
   /** A handler that reads the body, and calls the next handler when it is whole. */
   Handler<RoutingContext> upTo(int bodyBytesMax) {
     return context -> new Body(context, bodyBytesMax).read();

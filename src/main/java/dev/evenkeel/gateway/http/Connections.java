@@ -81,10 +81,6 @@ final class Connections {
     open.remove(connection);
   }
 
-  int size() {
-    return open.size();
-  }
-
   /** The head of a request has arrived. */
   void received(HttpServerRequest request) {
     Open one = open.get(request.connection());

@@ -74,15 +74,6 @@ public final class DurableFiles {
     }
   }
 
-  /** Flushes a directory and everything below it. */
-  public static void forceTree(Path directory) throws IOException {
-    try (Stream<Path> paths = Files.walk(directory)) {
-      for (Path path : paths.toList()) {
-        force(path);
-      }
-    }
-  }
-
   /** Deletes a file, or a directory and everything in it, if it exists. */
   public static void deleteTree(Path directory) throws IOException {
     if (!Files.exists(directory)) {

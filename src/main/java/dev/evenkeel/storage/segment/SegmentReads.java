@@ -123,13 +123,6 @@ public abstract sealed class SegmentReads permits Segments {
         index, null, (segment, row) -> segment.table().isPartial(row) ? segment.whole(row) : null);
   }
 
-  /** Whether only a part of the body of an entry is left. */
-  public boolean isPartial(long index) {
-    Segment segment = segments.of(index);
-    int row = segment == null ? -1 : segment.table().row(index);
-    return row >= 0 && segment.table().isPartial(row);
-  }
-
   /** What stands before the body of an entry; null if it is missing or damaged. */
   public RecordHeader header(long index) throws IOException {
     return look(index, null, Segment::header);

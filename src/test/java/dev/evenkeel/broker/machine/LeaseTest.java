@@ -705,7 +705,9 @@ class LeaseTest {
     create(elsewhere, 2);
     long floor = elsewhere.meta.tables().counters().epochFloor();
     Shard again = new Shard(2, 0);
-    elsewhere.run(new DataCommand.OpenShards(2, "orders", List.of(0), TopicConfig.DEFAULT, floor));
+    elsewhere.run(
+        new DataCommand.OpenShards(
+            2, "orders", List.of(0), TopicConfig.DEFAULT, floor, List.of(), 0));
     assertThat(elsewhere.grant("g", again, "a", 0).epoch()).isEqualTo(5);
   }
 

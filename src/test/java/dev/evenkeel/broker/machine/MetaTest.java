@@ -36,7 +36,7 @@ class MetaTest {
     TopicInfo topic = ((Reply.OfTopic) create("orders", 4)).topic();
     assertThat(topic.state()).isEqualTo(TopicInfo.State.CREATING);
     assertThat(refusal(create("orders", 4))).isEqualTo(Refusal.TOPIC_EXISTS);
-    rig.run(new MetaCommand.ActivateTopic(topic.id()));
+    rig.run(new MetaCommand.ActivateTopic(topic.id(), null));
     assertThat(((Reply.Refused) create("orders", 9)).detail())
         .isEqualTo("topic 'orders' exists with 4 shards");
     TopicConfig config = new TopicConfig(5, 6, 7);
@@ -47,7 +47,7 @@ class MetaTest {
     assertThat(refusal(rig.run(new MetaCommand.DeleteTopic("orders"))))
         .isEqualTo(Refusal.UNKNOWN_TOPIC);
     assertThat(refusal(create("orders", 4))).as("taken until gone").isEqualTo(Refusal.TOPIC_EXISTS);
-    assertThat(refusal(rig.run(new MetaCommand.ActivateTopic(topic.id()))))
+    assertThat(refusal(rig.run(new MetaCommand.ActivateTopic(topic.id(), null))))
         .isEqualTo(Refusal.UNKNOWN_TOPIC);
     rig.run(new MetaCommand.RemoveTopic(topic.id(), 0));
     assertThat(rig.run(new MetaCommand.RemoveTopic(topic.id(), 0))).isEqualTo(Reply.DONE);
@@ -88,7 +88,7 @@ class MetaTest {
     TopicInfo many = rig.meta.tables().topic("many");
     assertThat(List.of(many.group(0, 3), many.group(3, 3), many.group(4, 3)))
         .containsExactly(3, 1, 3);
-    rig.run(new MetaCommand.ActivateTopic(rig.meta.tables().topic("old").id()));
+    rig.run(new MetaCommand.ActivateTopic(rig.meta.tables().topic("old").id(), null));
     rig.run(new MetaCommand.ReshardTopic("old", 3));
     assertThat(rig.meta.tables().topic("old").next().groups()).hasSize(3).contains(3);
     assertThat(groupsOf("old")).isEmpty();
@@ -136,12 +136,12 @@ class MetaTest {
     assertThat(((Reply.OfGroup) declare("level", List.of(), true)).group().mode())
         .isEqualTo("level");
     rig.run(new MetaCommand.AddActiveTime(5_000));
-    rig.run(new MetaCommand.SeeGroup("g", List.of("b", "c")));
+    rig.run(new MetaCommand.SeeGroup("g", List.of("b", "c"), List.of()));
     assertThat(rig.meta.tables().group("g").seenMillis()).isEqualTo(5_000);
     assertThat(rig.meta.tables().group("g").subscriptions())
         .containsExactly(Map.entry("a", 0L), Map.entry("b", 5_000L));
     assertThat(rig.run(new MetaCommand.ForgetGroup("g"))).isEqualTo(Reply.DONE);
-    assertThat(refusal(rig.run(new MetaCommand.SeeGroup("g", List.of()))))
+    assertThat(refusal(rig.run(new MetaCommand.SeeGroup("g", List.of(), List.of()))))
         .isEqualTo(Refusal.UNKNOWN_GROUP);
   }
 
@@ -174,7 +174,7 @@ class MetaTest {
   private Reply declareWith(String assignor, boolean force) {
     return rig.run(
         new MetaCommand.DeclareGroup(
-            "g", GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, force, assignor));
+            "g", GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, force, assignor, List.of()));
   }
 
   @Test
@@ -184,7 +184,7 @@ class MetaTest {
     assertThat(refusal(declareWith("average", false))).isEqualTo(Refusal.GROUP_MISMATCH);
     declareWith("average", true);
     declareWith(null, false);
-    rig.run(new MetaCommand.SeeGroup("g", List.of("t")));
+    rig.run(new MetaCommand.SeeGroup("g", List.of("t"), List.of()));
     rig.meta.close();
     rig.meta.open();
     assertThat(rig.meta.tables().group("g").assignor()).isEqualTo("average");
@@ -270,7 +270,8 @@ class MetaTest {
             List.of("a"),
             StartAt.EARLIEST,
             false,
-            null));
+            null,
+            List.of()));
     assertThat(refusal(set(Quota.perSecond(QuotaKind.GROUP_RATE, "even", 0, 5))))
         .isEqualTo(Refusal.INVALID);
     assertThat(rig.meta.tables().quotas()).isEmpty();

@@ -26,7 +26,7 @@ class PauseTest {
     rig.run(new MetaCommand.RaiseFeatureLevel(FeatureLevel.PAUSING));
     for (String topic : List.of("a", "b")) {
       rig.run(new MetaCommand.CreateTopic(topic, 2, TopicConfig.DEFAULT));
-      rig.run(new MetaCommand.ActivateTopic(id(topic)));
+      rig.run(new MetaCommand.ActivateTopic(id(topic), null));
     }
     declare("g", GroupPolicy.MODE_SHARDED);
     declare("h", GroupPolicy.MODE_LEVEL);
@@ -165,7 +165,7 @@ class PauseTest {
   void pausesOfShardsGoWithTheirLayout() {
     pause("g", "a", 1);
     rig.run(new MetaCommand.ReshardTopic("a", 3));
-    rig.run(new MetaCommand.OpenLayout(id("a")));
+    rig.run(new MetaCommand.OpenLayout(id("a"), null));
     assertThat(pause("g", "a", 3)).isEqualTo(Reply.DONE);
     rig.run(new MetaCommand.ForgetLayout(id("a"), 0));
     assertThat(rig.meta.tables().pauses()).containsExactly(new Pause("g", id("a"), 3));

@@ -294,7 +294,7 @@ class SubscribedLeaseTest {
   void whatIsSaidOfATopicLaterIsNotUndoneByARestart() {
     takeIn(3);
     rig.run(new MetaCommand.AddActiveTime(60_000));
-    rig.run(new MetaCommand.SeeGroup("g", List.of("t0")));
+    rig.run(new MetaCommand.SeeGroup("g", List.of("t0"), List.of()));
     rig.run(new MetaCommand.ForgetTopic("g", "t1"));
     create("t3");
     rig.run(new MetaCommand.ActivateTopic(rig.meta.tables().topic("t3").id(), List.of("g")));

@@ -152,7 +152,7 @@ class ProtocolPageTest {
         .containsExactlyInAnyOrderElementsOf(expected.keySet());
     expected.forEach((name, frame) -> assertThat(decoded(name)).as(name).isEqualTo(frame));
     assertThat(Hello.fromJson(new JsonObject(decoded("frame-hello").body())))
-        .isEqualTo(new Hello(List.of(1), SESSION, "evenkeel", ""));
+        .isEqualTo(new Hello(List.of(1), SESSION, "evenkeel", "", null));
   }
 
   private static SessionFrame frame(FrameKind kind, int correlation, Buffer body) {
@@ -420,7 +420,7 @@ class ProtocolPageTest {
                 }));
     assertThat(read)
         .containsOnly(
-            Map.entry("hello", new Hello(List.of(1), SESSION, "evenkeel", "example 1.0")),
+            Map.entry("hello", new Hello(List.of(1), SESSION, "evenkeel", "example 1.0", null)),
             Map.entry("welcome", welcome()),
             Map.entry("view", view()),
             Map.entry("leaders", news()),
@@ -489,7 +489,7 @@ class ProtocolPageTest {
         5_000,
         50_000,
         wishes,
-        List.of(new ShardProgress(SHARD, 7, null, null, null, null, null)),
+        List.of(new ShardProgress(SHARD, 7, null, null, null, null, null, null, null)),
         dedup,
         breakerOpen,
         flow,
@@ -529,7 +529,7 @@ class ProtocolPageTest {
                 "sticky", 1L, 1, 1L, "key", List.of(1L), 1L, 1, List.of("key=a"), 7),
             new DedupTally(Figures.NONE, null, List.of()),
             true,
-            new FlowTally(Figures.NONE, null));
+            new FlowTally(Figures.NONE, null, null));
     Heartbeat full = Heartbeats.with(known, "version", "0.1.0");
     TreeSet<String> names = new TreeSet<>();
     for (MatchResult row : rows("(`\\w+`(?:, `\\w+`)*) \\| (yes|no|in effect) ")) {

@@ -149,7 +149,8 @@ class AssignorChoiceTest {
             List.of("t"),
             dev.evenkeel.protocol.StartAt.EARLIEST,
             true,
-            "last"),
+            "last",
+            List.of()),
         bench.now);
     bench.pass(6_000, a, b);
     bench.release(0);

@@ -230,7 +230,8 @@ final class Bench {
         last.shards().stream()
             .map(
                 owned ->
-                    new ShardProgress(owned.shard(), owned.epoch(), null, null, null, null, null))
+                    new ShardProgress(
+                        owned.shard(), owned.epoch(), null, null, null, null, null, null, null))
             .toList());
   }
 

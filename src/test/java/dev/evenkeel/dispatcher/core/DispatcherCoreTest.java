@@ -398,7 +398,7 @@ class DispatcherCoreTest {
       Bench bench = Bench.withShards(1);
       bench.log.apply(
           new MetaCommand.DeclareGroup(
-              "g", GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, false, null),
+              "g", GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, false, null, List.of()),
           bench.now);
       bench.log.groupLeases.put("g", new GroupLease("g", 7, null, null));
       bench.log.apply(Commands.grant("g", new Shard(1, 0), "z", "z1", 0, StartAt.EARLIEST, 7));
@@ -438,7 +438,8 @@ class DispatcherCoreTest {
       bench.pass(3_590_000, a);
       assertThat(bench.metaWrites()).isEmpty();
       bench.pass(20_000, a);
-      assertThat(bench.metaWrites()).containsExactly(new MetaCommand.SeeGroup("g", List.of("t")));
+      assertThat(bench.metaWrites())
+          .containsExactly(new MetaCommand.SeeGroup("g", List.of("t"), List.of()));
     }
 
     @Test

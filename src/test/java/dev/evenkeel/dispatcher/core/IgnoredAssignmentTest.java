@@ -85,7 +85,7 @@ class IgnoredAssignmentTest {
                 .map(
                     owned ->
                         new ShardProgress(
-                            owned.shard(), owned.epoch(), null, null, null, null, null))
+                            owned.shard(), owned.epoch(), null, null, null, null, null, null, null))
                 .toList());
     many.pass(StuckMembers.UNNAMED_MILLIS_MAX, first);
     Shard last = new Shard(1, Heartbeat.MARKS_MAX);

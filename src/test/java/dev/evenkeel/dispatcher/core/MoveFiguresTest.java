@@ -21,7 +21,9 @@ class MoveFiguresTest {
   private void tell(Heartbeat beat, long epoch, Long begun, Long fetchedAgo, Long endedAgo) {
     bench.send(
         beat.withMarks(
-            List.of(new ShardProgress(SHARD, epoch, begun, fetchedAgo, endedAgo, null, null))));
+            List.of(
+                new ShardProgress(
+                    SHARD, epoch, begun, fetchedAgo, endedAgo, null, null, null, null))));
   }
 
   private MoveRecord last() {

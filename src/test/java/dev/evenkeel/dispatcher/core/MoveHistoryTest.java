@@ -63,7 +63,8 @@ class MoveHistoryTest {
   }
 
   private ShardProgress mark(int shard, long epoch, Long begun, Long fetchedAgo, Long endedAgo) {
-    return new ShardProgress(new Shard(1, shard), epoch, begun, fetchedAgo, endedAgo, null, null);
+    return new ShardProgress(
+        new Shard(1, shard), epoch, begun, fetchedAgo, endedAgo, null, null, null, null);
   }
 
   @Test

@@ -17,7 +17,9 @@ class PositionTest {
 
   private void tell(Heartbeat beat, long epoch, Long position) {
     bench.send(
-        beat.withMarks(List.of(new ShardProgress(SHARD, epoch, null, null, null, null, position))));
+        beat.withMarks(
+            List.of(
+                new ShardProgress(SHARD, epoch, null, null, null, null, position, null, null))));
   }
 
   private Long position() {

@@ -315,7 +315,9 @@ class SingletonTest {
     Heartbeat stuck =
         a.withWishes(new Heartbeat.Wishes(null, 2_000L, 0, null, null, null, null))
             .withMarks(
-                List.of(new ShardProgress(new Shard(1, 0), 1, 1L, null, null, 2_500L, null)));
+                List.of(
+                    new ShardProgress(
+                        new Shard(1, 0), 1, 1L, null, null, 2_500L, null, null, null)));
     bench.send(a);
     bench.send(b);
     bench.send(stuck);

@@ -39,7 +39,8 @@ class StuckMemberTest {
   }
 
   private static ShardProgress mark(int shard, long epoch, Long stalledMillis) {
-    return new ShardProgress(new Shard(1, shard), epoch, 1L, null, null, stalledMillis, null);
+    return new ShardProgress(
+        new Shard(1, shard), epoch, 1L, null, null, stalledMillis, null, null, null);
   }
 
   private static Heartbeat consumed(Heartbeat beat, long consumed) {
@@ -136,7 +137,7 @@ class StuckMemberTest {
   private static Heartbeat partial(Heartbeat beat, ShardProgress... first) {
     List<ShardProgress> marks = new ArrayList<>(List.of(first));
     for (int i = marks.size(); i < Heartbeat.MARKS_MAX; i++) {
-      marks.add(new ShardProgress(new Shard(9, i), 1, 1L, null, null, null, null));
+      marks.add(new ShardProgress(new Shard(9, i), 1, 1L, null, null, null, null, null, null));
     }
     return beat.withMarks(marks);
   }

@@ -17,6 +17,7 @@ import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -107,7 +108,8 @@ class WhatIfTest {
               info.start(),
               info.createdMillis(),
               info.seenMillis(),
-              name));
+              name,
+              Collections.emptySortedMap()));
     }
 
     /** The former shards are consumed at once. */

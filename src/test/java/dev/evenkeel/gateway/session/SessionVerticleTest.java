@@ -136,10 +136,10 @@ class SessionVerticleTest {
   void aHelloThatDoesNotFitIsToldWhy() {
     start();
     TestClient version = connect();
-    version.hello(new Hello(List.of(2), TestClient.session(1), "evenkeel", ""));
+    version.hello(new Hello(List.of(2), TestClient.session(1), "evenkeel", "", null));
     assertThat(version.goodbye()).contains("[2]", "version 1");
     TestClient cluster = connect();
-    cluster.hello(new Hello(List.of(1), TestClient.session(1), "other", ""));
+    cluster.hello(new Hello(List.of(1), TestClient.session(1), "other", "", null));
     assertThat(cluster.goodbye()).contains("'evenkeel'", "'other'");
     TestClient session = connect();
     session.hello("s 1");
@@ -544,7 +544,8 @@ class SessionVerticleTest {
     vertx.eventBus().consumer(DATA, message -> message.reply(Buffer.buffer(new byte[MEBIBYTE])));
     TestClient slow = connect();
     // All at once, so that it is not cut off as silent.
-    Buffer hello = new Hello(List.of(1), TestClient.session(1), "evenkeel", "").toJson().toBuffer();
+    Buffer hello =
+        new Hello(List.of(1), TestClient.session(1), "evenkeel", "", null).toJson().toBuffer();
     slow.on(
         socket -> {
           socket.pause();

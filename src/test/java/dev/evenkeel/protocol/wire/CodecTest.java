@@ -39,10 +39,10 @@ class CodecTest {
   private static final List<MetaCommand> META =
       List.of(
           new MetaCommand.CreateTopic("t", 12, CONFIG),
-          new MetaCommand.ActivateTopic(5),
+          new MetaCommand.ActivateTopic(5, null),
           new MetaCommand.ActivateTopic(5, List.of()),
           new MetaCommand.ActivateTopic(5, List.of("g", "h")),
-          new MetaCommand.OpenLayout(5),
+          new MetaCommand.OpenLayout(5, null),
           new MetaCommand.OpenLayout(5, List.of("g")),
           new MetaCommand.ConfigureTopic(5, CONFIG),
           new MetaCommand.DeleteTopic("t"),
@@ -50,19 +50,26 @@ class CodecTest {
           new MetaCommand.RemoveTopic(5, 9),
           Commands.declareGroup("g", GroupPolicy.SHARDED, List.of("a", "b"), StartAt.LATEST, true),
           new MetaCommand.DeclareGroup(
-              "g", GroupPolicy.SHARDED, List.of("a"), StartAt.EARLIEST, false, "average"),
+              "g",
+              GroupPolicy.SHARDED,
+              List.of("a"),
+              StartAt.EARLIEST,
+              false,
+              "average",
+              List.of()),
           new MetaCommand.DeclareGroup(
               "g",
               new GroupPolicy("level", 7, "push", "key"),
               List.of("a"),
               StartAt.EARLIEST,
               false,
-              "average"),
+              "average",
+              List.of()),
           Commands.declareGroup(
               "g", new GroupPolicy("sharded", 0, null, "payload"), List.of(), StartAt.LATEST, true),
           new MetaCommand.GrantGroupLease("g", "dispatcher@n1", "i", 4),
           new MetaCommand.ReleaseGroupLease("g", "i", 5),
-          new MetaCommand.SeeGroup("g", List.of("t", "u")),
+          new MetaCommand.SeeGroup("g", List.of("t", "u"), List.of()),
           new MetaCommand.SeeGroup("g", List.of(), List.of(new GroupPattern("t*", null))),
           new MetaCommand.DeclareGroup(
               "g",
@@ -88,7 +95,7 @@ class CodecTest {
   private static final List<DataCommand> DATA =
       List.of(
           Commands.openShards(7, "t", List.of(0, 2, 4), CONFIG),
-          new DataCommand.OpenShards(7, "t", List.of(0, 2, 4), CONFIG, 12),
+          new DataCommand.OpenShards(7, "t", List.of(0, 2, 4), CONFIG, 12, List.of(), 0),
           new DataCommand.OpenShards(7, "t", List.of(4, 5), CONFIG, 12, List.of("g", "h"), 4),
           new DataCommand.OpenLease("g", SHARD, StartAt.LATEST),
           new DataCommand.TakeSteps(
@@ -360,7 +367,7 @@ class CodecTest {
   @Test
   void aCommandWithBytesBehindItIsRefused() {
     Bytes out = new Bytes();
-    CommandCodec.write(out, new MetaCommand.SeeGroup("g", List.of()));
+    CommandCodec.write(out, new MetaCommand.SeeGroup("g", List.of(), List.of()));
     out.u8(1);
     assertThatThrownBy(() -> CommandCodec.meta(new ByteReader(out.view())))
         .isInstanceOf(RefusedException.class)

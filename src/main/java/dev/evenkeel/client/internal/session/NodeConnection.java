@@ -333,10 +333,6 @@ final class NodeConnection {
     return hello.session();
   }
 
-  HostPort address() {
-    return address;
-  }
-
   /**
    * Sends a request. The promise fails as {@code Link.request} says.
    *
