@@ -13,13 +13,11 @@ import dev.evenkeel.broker.serve.RequestMetrics;
 import dev.evenkeel.broker.serve.Service;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FrameCodec;
-import dev.evenkeel.bus.KnownIds;
+import dev.evenkeel.bus.LocalBroker;
 import dev.evenkeel.bus.LocalObjects;
-import dev.evenkeel.bus.LocalPauses;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
-import dev.evenkeel.bus.rate.LocalQuotas;
 import dev.evenkeel.log.LogNode;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
@@ -35,8 +33,7 @@ import java.util.function.Function;
 /**
  * Serves a broker on the event bus: {@link Addresses#data}, {@link Addresses#control} and {@link
  * Addresses#VIEW}. Publishes {@link Addresses#LEASE_CHANGES} and {@link Addresses#TOPIC_CHANGES}.
- * While it runs, {@link LocalObjects} has the node's {@link LogNode}, {@link KnownIds} and {@link
- * LocalQuotas}.
+ * While it runs, {@link LocalObjects} has the node's {@link LogNode} and {@link LocalBroker}.
  *
  * <p>Deployed by name it opens a {@link BrokerNode} of its own on the {@link Engines} that {@link
  * ServiceLoader} finds, and closes it when it is undeployed. Its configuration is that of {@link
@@ -141,9 +138,9 @@ public final class BrokerVerticle extends VerticleBase {
     meters = new RequestMetrics(scope);
     service = new Service(node, vertx, context, options, meters, scope);
     LocalObjects.put(vertx, LogNode.class, node.log());
-    LocalObjects.put(vertx, KnownIds.class, new MetaIds(() -> node.meta().tables()));
-    LocalObjects.put(vertx, LocalQuotas.class, service.quotas());
-    LocalObjects.put(vertx, LocalPauses.class, service.pauses());
+    MetaIds ids = new MetaIds(() -> node.meta().tables());
+    LocalObjects.put(
+        vertx, LocalBroker.class, new LocalBroker(ids, service.quotas(), service.pauses()));
     consume(Addresses.data(node.nodeId()), service::data);
     consume(Addresses.control(node.nodeId()), service::control);
     consumers.add(
@@ -201,9 +198,7 @@ public final class BrokerVerticle extends VerticleBase {
       service.close();
       scope.close();
       LocalObjects.remove(vertx, LogNode.class);
-      LocalObjects.remove(vertx, KnownIds.class);
-      LocalObjects.remove(vertx, LocalQuotas.class);
-      LocalObjects.remove(vertx, LocalPauses.class);
+      LocalObjects.remove(vertx, LocalBroker.class);
     }
     if (membership != null) {
       membership.close();

@@ -4,10 +4,7 @@ import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Shard;
 import java.util.Set;
 
-/**
- * The pauses of groups as this node knows them. Brokers put it into {@link LocalObjects}. Safe for
- * use from any thread.
- */
+/** The pauses of groups as this node knows them. Safe for use from any thread. */
 public interface LocalPauses {
   /** No group is paused. */
   LocalPauses NONE =

@@ -5,7 +5,6 @@ import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.gateway.GatewayVerticle;
 import dev.evenkeel.protocol.BuildVersion;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;
@@ -62,7 +61,6 @@ final class NodeMeters implements AutoCloseable {
   /** Makes the registry known to parts on this Vert.x, and adds the metrics of the process. */
   void offer(Vertx vertx) {
     Meters meters = new Meters(vertx, registry, config.get(NodeOptions.METRICS_LABELS_MAX));
-    LocalObjects.put(vertx, MeterRegistry.class, registry);
     LocalObjects.put(vertx, Meters.class, meters);
     MeterScope scope = meters.scope("process");
     scope.gauge(

@@ -7,10 +7,9 @@ import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
-import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.LocalBroker;
 import dev.evenkeel.bus.LocalPauses;
 import dev.evenkeel.bus.ShardStatus;
-import dev.evenkeel.bus.rate.LocalQuotas;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.dispatcher.core.DispatcherAction;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
@@ -466,8 +465,9 @@ final class Activation {
   /** Every member must keep to the rate of its group, and to its pauses. */
   private Assignment told(Assignment of) {
     Assignment assignment = of.withPauses(pauses().of(of.group()));
-    LocalQuotas quotas = LocalObjects.get(vertx, LocalQuotas.class);
-    Quota rate = quotas == null ? null : quotas.quota(QuotaKind.GROUP_RATE, assignment.group());
+    LocalBroker broker = LocalBroker.of(vertx);
+    Quota rate =
+        broker == null ? null : broker.quotas().quota(QuotaKind.GROUP_RATE, assignment.group());
     return rate == null ? assignment : assignment.withGroupRate(rate.limits());
   }
 
@@ -487,8 +487,8 @@ final class Activation {
   }
 
   private LocalPauses pauses() {
-    LocalPauses pauses = LocalObjects.get(vertx, LocalPauses.class);
-    return pauses == null ? LocalPauses.NONE : pauses;
+    LocalBroker broker = LocalBroker.of(vertx);
+    return broker == null ? LocalPauses.NONE : broker.pauses();
   }
 
   private void run(DispatcherAction action) {

@@ -5,8 +5,7 @@ import dev.evenkeel.protocol.QuotaKind;
 import io.vertx.core.Future;
 
 /**
- * The quotas as this node knows them, and a place to wait for them. Brokers put it into {@link
- * dev.evenkeel.bus.LocalObjects}. Safe for use from any thread.
+ * The quotas as this node knows them, and a place to wait for them. Safe for use from any thread.
  */
 public interface LocalQuotas {
   /** The quota as this node knows it, or null. Costs a look into a hash map at most. */

@@ -6,8 +6,7 @@ import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.Link;
-import dev.evenkeel.bus.LocalObjects;
-import dev.evenkeel.bus.LocalPauses;
+import dev.evenkeel.bus.LocalBroker;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.Relay;
 import dev.evenkeel.bus.level.HandOut;
@@ -414,8 +413,8 @@ public final class LevelDispatcher implements ConsumerHandler, CountsDeaths, Hol
       return;
     }
     long now = now();
-    LocalPauses pauses = LocalObjects.get(link.vertx(), LocalPauses.class);
-    dispatch.paused(pauses != null && pauses.isPaused(group));
+    LocalBroker broker = LocalBroker.of(link.vertx());
+    dispatch.paused(broker != null && broker.pauses().isPaused(group));
     dispatch.tick(now);
     pump();
     if (now >= figuresMillis) {

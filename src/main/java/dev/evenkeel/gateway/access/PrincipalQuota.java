@@ -2,7 +2,7 @@ package dev.evenkeel.gateway.access;
 
 import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.bus.Frames;
-import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.LocalBroker;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.rate.LocalQuotas;
@@ -161,10 +161,10 @@ public final class PrincipalQuota {
 
   /** Null: the principal has no quota here. */
   private static LocalQuotas quotasOf(Vertx vertx, Principal principal) {
-    LocalQuotas quotas = principal.bound() ? LocalObjects.get(vertx, LocalQuotas.class) : null;
-    return quotas == null || quotas.quota(QuotaKind.PRINCIPAL, principal.name()) == null
+    LocalBroker broker = principal.bound() ? LocalBroker.of(vertx) : null;
+    return broker == null || broker.quotas().quota(QuotaKind.PRINCIPAL, principal.name()) == null
         ? null
-        : quotas;
+        : broker.quotas();
   }
 
   private static Turn turn(LocalQuotas quotas, Principal principal, JsonObject question) {

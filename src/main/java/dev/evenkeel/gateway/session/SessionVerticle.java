@@ -5,6 +5,7 @@ import dev.evenkeel.bus.DispatcherLoop;
 import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.KnownIds;
+import dev.evenkeel.bus.LocalBroker;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.NodesKnown;
 import dev.evenkeel.bus.Relay;
@@ -146,11 +147,11 @@ public final class SessionVerticle extends VerticleBase {
       }
 
       private KnownIds known(String what, long id) {
-        KnownIds ids = LocalObjects.get(vertx, KnownIds.class);
-        if (ids == null) {
+        LocalBroker broker = LocalBroker.of(vertx);
+        if (broker == null) {
           throw KnownIds.unheard(what, id);
         }
-        return ids;
+        return broker.ids();
       }
     };
   }

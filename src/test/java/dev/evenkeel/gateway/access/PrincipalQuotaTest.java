@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.LocalBroker;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.LocalPauses;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.rate.LocalQuotas;
 import dev.evenkeel.protocol.Message;
@@ -76,7 +78,7 @@ class PrincipalQuotaTest {
 
   @BeforeEach
   void serve() {
-    LocalObjects.put(vertx, LocalQuotas.class, paid);
+    LocalObjects.put(vertx, LocalBroker.class, new LocalBroker(null, paid, LocalPauses.NONE));
   }
 
   @AfterEach
