@@ -279,7 +279,7 @@ public sealed interface MetaCommand {
    * @param group name of the log group
    * @param nodes their ids, sorted
    */
-  record PlaceGroup(String group, List<String> nodes) implements MetaCommand {
+  record PlaceLogGroup(String group, List<String> nodes) implements MetaCommand {
     @Override
     public void check() {
       Names.check("log group", group);
@@ -297,19 +297,19 @@ public sealed interface MetaCommand {
    * @param index the next free number
    * @param founders ids of its first voters
    */
-  record AddGroup(int index, List<String> founders) implements MetaCommand {
+  record AddLogGroup(int index, List<String> founders) implements MetaCommand {
     @Override
     public void check() {
       added().check();
     }
 
-    public AddedGroup added() {
-      return new AddedGroup(index, founders, false);
+    public AddedLogGroup added() {
+      return new AddedLogGroup(index, founders, false);
     }
   }
 
   /** An added data log group works: topics and shards that are created from now on may go there. */
-  record OpenGroup(int index) implements MetaCommand {}
+  record OpenLogGroup(int index) implements MetaCommand {}
 
   /**
    * Takes a node out of the cluster: it has no copy of any log group. Succeeds if it is unknown.

@@ -9,7 +9,7 @@ import static dev.evenkeel.protocol.Refusal.UNKNOWN_PRODUCER;
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.broker.state.NamedProducer;
-import dev.evenkeel.protocol.AddedGroup;
+import dev.evenkeel.protocol.AddedLogGroup;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
@@ -104,7 +104,7 @@ public record ClusterDecider(MetaTables tables) {
     if (tables.node(command.id()) == null) {
       return Decision.of(List.of());
     }
-    for (AddedGroup added : tables.addedGroups()) {
+    for (AddedLogGroup added : tables.addedGroups()) {
       if (!added.open()
           && added.founders().stream().map(VoterId::node).anyMatch(command.id()::equals)) {
         return Decision.refused(
@@ -117,10 +117,10 @@ public record ClusterDecider(MetaTables tables) {
   /**
    * Adds a data log group, whose founders are to vote in it until another placement is recorded.
    */
-  public Decision<MetaChange> add(MetaCommand.AddGroup command) {
+  public Decision<MetaChange> add(MetaCommand.AddLogGroup command) {
     command.check();
     int next = command.index();
-    for (AddedGroup known : tables.addedGroups()) {
+    for (AddedLogGroup known : tables.addedGroups()) {
       if (known.index() == command.index()) {
         return Decision.of(List.of());
       }
@@ -138,8 +138,8 @@ public record ClusterDecider(MetaTables tables) {
   }
 
   /** An added data log group works. */
-  public Decision<MetaChange> open(MetaCommand.OpenGroup command) {
-    for (AddedGroup known : tables.addedGroups()) {
+  public Decision<MetaChange> open(MetaCommand.OpenLogGroup command) {
+    for (AddedLogGroup known : tables.addedGroups()) {
       if (known.index() == command.index()) {
         return Decision.of(
             known.open() ? List.of() : List.of(MetaChange.putAddedGroup(known.opened())));

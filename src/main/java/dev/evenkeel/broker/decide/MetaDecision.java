@@ -40,10 +40,10 @@ public record MetaDecision(MetaTables tables, long nowMillis, int level) {
           .on(MetaCommand.PutNodes.class, (by, c) -> by.cluster().put(c))
           .on(MetaCommand.RemoveNode.class, (by, c) -> by.cluster().remove(c))
           .on(
-              MetaCommand.PlaceGroup.class,
+              MetaCommand.PlaceLogGroup.class,
               (by, c) -> Decision.of(List.of(MetaChange.putPlace(c.group(), c.nodes()))))
-          .on(MetaCommand.AddGroup.class, (by, c) -> by.cluster().add(c))
-          .on(MetaCommand.OpenGroup.class, (by, c) -> by.cluster().open(c))
+          .on(MetaCommand.AddLogGroup.class, (by, c) -> by.cluster().add(c))
+          .on(MetaCommand.OpenLogGroup.class, (by, c) -> by.cluster().open(c))
           .on(MetaCommand.SetQuota.class, (by, c) -> by.cluster().set(c))
           .completeFor(MetaCommand.class);
 

@@ -23,7 +23,7 @@ import dev.evenkeel.bus.MemberQuestions.RequestJoin;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
-import dev.evenkeel.protocol.AddedGroup;
+import dev.evenkeel.protocol.AddedLogGroup;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.ClusterNode.State;
 import dev.evenkeel.protocol.MetaCommand;
@@ -341,9 +341,9 @@ final class PlacementLoop {
                             name,
                             new PlacementSteps.Group(
                                 name, led.voters(), led.listeners(), id, led.bytes()))));
-    Collection<AddedGroup> added = node.meta().tables().addedGroups();
+    Collection<AddedLogGroup> added = node.meta().tables().addedGroups();
     Map<String, PlacementSteps.Group> known = new HashMap<>();
-    for (AddedGroup each : added) {
+    for (AddedLogGroup each : added) {
       // This node may not have opened it yet, or may have no vote in it.
       String name = ShardGroups.name(each.index());
       known.put(
@@ -436,9 +436,9 @@ final class PlacementLoop {
       return remove.group();
     } else if (step instanceof Step.DropCopy drop) {
       return drop.group();
-    } else if (step instanceof Step.AddGroup add) {
+    } else if (step instanceof Step.AddLogGroup add) {
       return ShardGroups.name(add.index());
-    } else if (step instanceof Step.OpenGroup open) {
+    } else if (step instanceof Step.OpenLogGroup open) {
       return ShardGroups.name(open.index());
     }
     return ((Step.Forget) step).node();
@@ -456,7 +456,7 @@ final class PlacementLoop {
           Accepted.class,
           STEP_MILLIS_MAX);
     } else if (step instanceof Step.Place place) {
-      return submit(new MetaCommand.PlaceGroup(place.group(), place.nodes()));
+      return submit(new MetaCommand.PlaceLogGroup(place.group(), place.nodes()));
     } else if (step instanceof Step.AddVoter add) {
       return voters(add.group(), "addVoter", add.voter(), VoterId.node(add.voter()), null);
     } else if (step instanceof Step.AddListener add) {
@@ -465,10 +465,10 @@ final class PlacementLoop {
     } else if (step instanceof Step.RemoveVoter remove) {
       return voters(remove.group(), "removeVoters", null, remove.node(), remove.seen());
     }
-    if (step instanceof Step.AddGroup add) {
-      return submit(new MetaCommand.AddGroup(add.index(), add.founders()));
-    } else if (step instanceof Step.OpenGroup open) {
-      return submit(new MetaCommand.OpenGroup(open.index()));
+    if (step instanceof Step.AddLogGroup add) {
+      return submit(new MetaCommand.AddLogGroup(add.index(), add.founders()));
+    } else if (step instanceof Step.OpenLogGroup open) {
+      return submit(new MetaCommand.OpenLogGroup(open.index()));
     }
     if (step instanceof Step.DropCopy drop) {
       // The leader confirms that the node has no vote.

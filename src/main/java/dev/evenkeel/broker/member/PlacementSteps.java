@@ -2,7 +2,7 @@ package dev.evenkeel.broker.member;
 
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.NodeInfo.Stage;
-import dev.evenkeel.protocol.AddedGroup;
+import dev.evenkeel.protocol.AddedLogGroup;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.ClusterNode.State;
 import dev.evenkeel.protocol.ShardGroups;
@@ -82,10 +82,10 @@ final class PlacementSteps {
     record DropCopy(String group, String node, Set<String> seen) implements Step {}
 
     /** Record another data log group. */
-    record AddGroup(int index, List<String> founders) implements Step {}
+    record AddLogGroup(int index, List<String> founders) implements Step {}
 
     /** Record that an added data log group works. */
-    record OpenGroup(int index) implements Step {}
+    record OpenLogGroup(int index) implements Step {}
 
     /**
      * Take a node out of the cluster.
@@ -144,7 +144,7 @@ final class PlacementSteps {
       Map<String, Peer> cards,
       String clusterId,
       int formedGroups,
-      Collection<AddedGroup> added) {}
+      Collection<AddedLogGroup> added) {}
 
   private final Sight seen;
   private final List<Group> groups;
@@ -198,10 +198,10 @@ final class PlacementSteps {
     }
   }
 
-  private void lookAtAdded(AddedGroup group) {
+  private void lookAtAdded(AddedLogGroup group) {
     String name = ShardGroups.name(group.index());
     if (groups.stream().anyMatch(each -> each.name().equals(name) && each.leader() != null)) {
-      steps.add(new Step.OpenGroup(group.index()));
+      steps.add(new Step.OpenLogGroup(group.index()));
     } else {
       waits.put(name, "its nodes are about to open it");
     }
@@ -212,7 +212,7 @@ final class PlacementSteps {
     int next = seen.formedGroups() + seen.added().size();
     List<ClusterNode> members =
         nodes.values().stream().filter(node -> node.state() == State.MEMBER).toList();
-    if (next >= Math.min(members.size(), AddedGroup.GROUPS_MAX)
+    if (next >= Math.min(members.size(), AddedLogGroup.GROUPS_MAX)
         || !members.stream().allMatch(node -> isOpen(cards.get(node.id())))) {
       return;
     }
@@ -223,7 +223,7 @@ final class PlacementSteps {
                     groups.stream(), Stream.of(new Group(name, Set.of(), Set.of(), null, 0))))
             .get(name);
     steps.add(
-        new Step.AddGroup(
+        new Step.AddLogGroup(
             next, voters.stream().map(node -> cards.get(node).info().voter()).toList()));
   }
 

@@ -12,7 +12,7 @@ import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.PeerLink;
-import dev.evenkeel.protocol.AddedGroup;
+import dev.evenkeel.protocol.AddedLogGroup;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.files.PrivateFiles;
@@ -291,7 +291,7 @@ public final class BrokerNode implements AutoCloseable {
    */
   public synchronized boolean openAddedGroups() throws IOException {
     int before = data.size();
-    for (AddedGroup added : meta.tables().addedGroups()) {
+    for (AddedLogGroup added : meta.tables().addedGroups()) {
       if (added.index() == data.size()) {
         open(added);
       }
@@ -299,7 +299,7 @@ public final class BrokerNode implements AutoCloseable {
     return data.size() > before;
   }
 
-  private void open(AddedGroup added) throws IOException {
+  private void open(AddedLogGroup added) throws IOException {
     String name = ShardGroups.name(added.index());
     DataState state = dataStates.apply(name);
     states.put(name, state);

@@ -1,6 +1,6 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.protocol.AddedGroup;
+import dev.evenkeel.protocol.AddedLogGroup;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
@@ -114,7 +114,7 @@ public record MetaChange(byte[] key, byte[] value, Consumer<MetaTables> shown)
         Keys.named('E', group), value.toArray(), tables -> tables.placement.put(group, nodes));
   }
 
-  public static MetaChange putAddedGroup(AddedGroup group) {
+  public static MetaChange putAddedGroup(AddedLogGroup group) {
     return new MetaChange(
         Keys.addedGroup(group.index()),
         RecordCodec.ADDED_GROUP.encode(group),

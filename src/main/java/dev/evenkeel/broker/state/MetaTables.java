@@ -1,6 +1,6 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.protocol.AddedGroup;
+import dev.evenkeel.protocol.AddedLogGroup;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
@@ -44,7 +44,7 @@ public final class MetaTables {
   final Map<Long, String> producerNames = new ConcurrentHashMap<>();
   final Map<String, ClusterNode> nodes = new ConcurrentSkipListMap<>();
   final Map<String, List<String>> placement = new ConcurrentSkipListMap<>();
-  final NavigableMap<Integer, AddedGroup> addedGroups = new ConcurrentSkipListMap<>();
+  final NavigableMap<Integer, AddedLogGroup> addedGroups = new ConcurrentSkipListMap<>();
   final Map<Quota.Key, Quota> quotas = new ConcurrentHashMap<>();
 
   /** By group; the sets may be read from any thread. */
@@ -119,7 +119,7 @@ public final class MetaTables {
             case 'A' -> tables.put(RecordCodec.NODE.read(in));
             case 'E' -> tables.placement.put(in.text(), Codec.TEXTS.read(in));
             case 'D' -> {
-              AddedGroup added = RecordCodec.ADDED_GROUP.read(in);
+              AddedLogGroup added = RecordCodec.ADDED_GROUP.read(in);
               tables.addedGroups.put(added.index(), added);
             }
             case 'Q' -> tables.put(RecordCodec.QUOTA.read(in));
@@ -223,13 +223,13 @@ public final class MetaTables {
   }
 
   /** The data log groups that the cluster was not formed with, in their order; a live view. */
-  public Collection<AddedGroup> addedGroups() {
+  public Collection<AddedLogGroup> addedGroups() {
     return Collections.unmodifiableCollection(addedGroups.values());
   }
 
   /** How many of the added data log groups work. Those that do not come after them. */
   public int openGroups() {
-    return (int) addedGroups.values().stream().filter(AddedGroup::open).count();
+    return (int) addedGroups.values().stream().filter(AddedLogGroup::open).count();
   }
 
   /** The node, or null. */

@@ -7,7 +7,7 @@ import static dev.evenkeel.protocol.wire.Codec.NEEDED_TEXT;
 import static dev.evenkeel.protocol.wire.Codec.TEXT;
 import static dev.evenkeel.protocol.wire.Codec.absent;
 
-import dev.evenkeel.protocol.AddedGroup;
+import dev.evenkeel.protocol.AddedLogGroup;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.DeadLetter;
@@ -99,8 +99,9 @@ public final class RecordCodec {
           Codec.record(
               ClusterNode.class, TEXT, TEXT, I32, TEXT, Codec.constant(ClusterNode.State.class)));
 
-  public static final Codec<AddedGroup> ADDED_GROUP =
-      Codec.form("an added group", 1, Codec.record(AddedGroup.class, I32, Codec.TEXTS, Codec.BOOL));
+  public static final Codec<AddedLogGroup> ADDED_GROUP =
+      Codec.form(
+          "an added group", 1, Codec.record(AddedLogGroup.class, I32, Codec.TEXTS, Codec.BOOL));
 
   public static final Codec<Quota> QUOTA =
       Codec.form(

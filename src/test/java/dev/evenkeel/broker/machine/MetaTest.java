@@ -74,10 +74,10 @@ class MetaTest {
   @Test
   void newShardsGoToTheLogGroupsWithTheFewest() throws Exception {
     create("old", 7);
-    rig.run(new MetaCommand.AddGroup(3, List.of("n1@a", "n2@b", "n3@c")));
+    rig.run(new MetaCommand.AddLogGroup(3, List.of("n1@a", "n2@b", "n3@c")));
     create("before", 3);
     assertThat(groupsOf("before")).as("the added group does not work yet").isEmpty();
-    rig.run(new MetaCommand.OpenGroup(3));
+    rig.run(new MetaCommand.OpenLogGroup(3));
     rig.meta.close();
     rig.meta.open();
     create("few", 1);
@@ -96,19 +96,20 @@ class MetaTest {
 
   @Test
   void aLogGroupIsFoundedOnceAndGroupsOpenInTheirOrder() {
-    MetaCommand.AddGroup add = new MetaCommand.AddGroup(3, List.of("n1@a"));
+    MetaCommand.AddLogGroup add = new MetaCommand.AddLogGroup(3, List.of("n1@a"));
     assertThat(rig.run(add)).isEqualTo(Reply.DONE);
-    assertThat(rig.run(new MetaCommand.AddGroup(3, List.of("n2@b")))).isEqualTo(Reply.DONE);
+    assertThat(rig.run(new MetaCommand.AddLogGroup(3, List.of("n2@b")))).isEqualTo(Reply.DONE);
     assertThat(rig.meta.tables().addedGroups()).containsExactly(add.added());
     assertThat(rig.meta.tables().placement()).containsExactly(Map.entry("d3", List.of("n1")));
-    assertThat(refusal(rig.run(new MetaCommand.AddGroup(5, List.of("n2@b")))))
+    assertThat(refusal(rig.run(new MetaCommand.AddLogGroup(5, List.of("n2@b")))))
         .isEqualTo(Refusal.INVALID);
-    assertThat(refusal(rig.run(new MetaCommand.AddGroup(4, List.of())))).isEqualTo(Refusal.INVALID);
-    rig.run(new MetaCommand.AddGroup(4, List.of("n2@b")));
-    assertThat(refusal(rig.run(new MetaCommand.OpenGroup(4)))).isEqualTo(Refusal.INVALID);
-    assertThat(refusal(rig.run(new MetaCommand.OpenGroup(5)))).isEqualTo(Refusal.INVALID);
-    assertThat(rig.run(new MetaCommand.OpenGroup(3))).isEqualTo(Reply.DONE);
-    assertThat(rig.run(new MetaCommand.OpenGroup(3))).isEqualTo(Reply.DONE);
+    assertThat(refusal(rig.run(new MetaCommand.AddLogGroup(4, List.of()))))
+        .isEqualTo(Refusal.INVALID);
+    rig.run(new MetaCommand.AddLogGroup(4, List.of("n2@b")));
+    assertThat(refusal(rig.run(new MetaCommand.OpenLogGroup(4)))).isEqualTo(Refusal.INVALID);
+    assertThat(refusal(rig.run(new MetaCommand.OpenLogGroup(5)))).isEqualTo(Refusal.INVALID);
+    assertThat(rig.run(new MetaCommand.OpenLogGroup(3))).isEqualTo(Reply.DONE);
+    assertThat(rig.run(new MetaCommand.OpenLogGroup(3))).isEqualTo(Reply.DONE);
     assertThat(rig.meta.tables().openGroups()).isEqualTo(1);
   }
 
@@ -116,9 +117,9 @@ class MetaTest {
   void aFounderStaysUntilItsLogGroupWorks() {
     ClusterNode node = new ClusterNode("n1", "host", 5_701, "", ClusterNode.State.LEAVING);
     rig.run(new MetaCommand.PutNodes(List.of(node)));
-    rig.run(new MetaCommand.AddGroup(3, List.of("n1@a", "n2@b")));
+    rig.run(new MetaCommand.AddLogGroup(3, List.of("n1@a", "n2@b")));
     assertThat(refusal(rig.run(new MetaCommand.RemoveNode("n1")))).isEqualTo(Refusal.UNAVAILABLE);
-    rig.run(new MetaCommand.OpenGroup(3));
+    rig.run(new MetaCommand.OpenLogGroup(3));
     assertThat(rig.run(new MetaCommand.RemoveNode("n1"))).isEqualTo(Reply.DONE);
   }
 

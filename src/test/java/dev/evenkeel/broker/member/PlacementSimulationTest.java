@@ -6,7 +6,7 @@ import dev.evenkeel.broker.member.PlacementSteps.Step;
 import dev.evenkeel.bus.MemberQuestions;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.NodeInfo;
-import dev.evenkeel.protocol.AddedGroup;
+import dev.evenkeel.protocol.AddedLogGroup;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.ClusterNode.State;
 import dev.evenkeel.protocol.ShardGroups;
@@ -117,7 +117,7 @@ class PlacementSimulationTest {
     final Map<String, ClusterNode> nodes = new TreeMap<>();
     final Map<String, List<String>> placement = new TreeMap<>();
     final Map<String, Log> logs = new TreeMap<>();
-    final List<AddedGroup> added = new ArrayList<>();
+    final List<AddedLogGroup> added = new ArrayList<>();
     final int formedGroups;
     final Set<String> alive = new TreeSet<>();
     final Set<String> formed = new TreeSet<>();
@@ -212,7 +212,7 @@ class PlacementSimulationTest {
         }
       }
       long members = nodes.values().stream().filter(n -> n.state() == State.MEMBER).count();
-      if (logs.size() - 1 < members || !added.stream().allMatch(AddedGroup::open)) {
+      if (logs.size() - 1 < members || !added.stream().allMatch(AddedLogGroup::open)) {
         return members + " nodes have " + (logs.size() - 1) + " log groups, added: " + added;
       }
       for (Log log : logs.values()) {
@@ -344,13 +344,13 @@ class PlacementSimulationTest {
       return step instanceof Step.Put
           || step instanceof Step.Place
           || step instanceof Step.Forget
-          || step instanceof Step.AddGroup
-          || step instanceof Step.OpenGroup;
+          || step instanceof Step.AddLogGroup
+          || step instanceof Step.OpenLogGroup;
     }
 
     private void take(int driver, Step step) {
       // Only the present leader of meta writes into it; leaders of other log groups do not know it.
-      boolean usurps = bug == Bug.FOUNDS_TWICE && step instanceof Step.AddGroup;
+      boolean usurps = bug == Bug.FOUNDS_TWICE && step instanceof Step.AddLogGroup;
       if (!leads(logs.get(LogNode.META)) || isOfMeta(step) && driver != leading && !usurps) {
         return;
       }
@@ -377,9 +377,9 @@ class PlacementSimulationTest {
         if (bug == Bug.DROPS_WITHOUT_ASKING || leads(log) && !vote && has(log, drop.seen())) {
           log.copies.remove(drop.node());
         }
-      } else if (step instanceof Step.AddGroup add) {
+      } else if (step instanceof Step.AddLogGroup add) {
         addGroup(add);
-      } else if (step instanceof Step.OpenGroup open) {
+      } else if (step instanceof Step.OpenLogGroup open) {
         openGroup(open.index());
       } else if (step instanceof Step.Forget forget) {
         boolean confirmed =
@@ -398,10 +398,10 @@ class PlacementSimulationTest {
     }
 
     /** As meta decides about it: one that is there stays as it is. */
-    private void addGroup(Step.AddGroup add) {
+    private void addGroup(Step.AddLogGroup add) {
       int next = formedGroups + added.size();
       if (add.index() == next) {
-        added.add(new AddedGroup(next, add.founders(), false));
+        added.add(new AddedLogGroup(next, add.founders(), false));
         placement.put(
             ShardGroups.name(next), add.founders().stream().map(VoterId::node).sorted().toList());
         logs.put("d" + next, new Log("d" + next, random.nextInt(500) * 1_000_000L));
@@ -431,7 +431,7 @@ class PlacementSimulationTest {
     }
 
     private void openGroup(int index) {
-      AddedGroup group = added.get(index - formedGroups);
+      AddedLogGroup group = added.get(index - formedGroups);
       Log log = logs.get("d" + index);
       if (!group.open() && log.unaware.size() * 2 > log.voters.size()) {
         throw new Failure(log.name + " gets shards, and cannot have a leader yet");

@@ -12,16 +12,16 @@ import java.util.List;
  * @param founders ids of its first voters. They never change: its log says who votes later
  * @param open whether it has begun to work, so that it gets shards
  */
-public record AddedGroup(int index, List<String> founders, boolean open) {
+public record AddedLogGroup(int index, List<String> founders, boolean open) {
   /** Most data log groups of a cluster. */
   public static final int GROUPS_MAX = 1_000;
 
-  public AddedGroup {
+  public AddedLogGroup {
     founders = List.copyOf(founders);
   }
 
-  public AddedGroup opened() {
-    return new AddedGroup(index, founders, true);
+  public AddedLogGroup opened() {
+    return new AddedLogGroup(index, founders, true);
   }
 
   /**
