@@ -20,7 +20,7 @@ public final class Planner {
    * @param targets owners as planned; shards that it does not name are to stay
    */
   public static GroupStatus status(Snapshot snapshot, Map<Shard, String> targets) {
-    GroupStatus status = GroupView.of(snapshot, 0).status(() -> moves(snapshot, targets) == 0);
+    GroupStatus status = PlannedGroup.of(snapshot, 0).status(() -> moves(snapshot, targets) == 0);
     boolean taken = status == GroupStatus.UNASSIGNED_SHARD_WITH_CONSUMER_IDLE_EXISTS;
     return !taken && anyAbandoned(snapshot)
         ? GroupStatus.UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS

@@ -54,7 +54,7 @@ public final class StickyAssignor implements Assignor {
 
   @Override
   public Map<Shard, String> assign(Snapshot snapshot) {
-    GroupView view = GroupView.of(snapshot, exactArcsMax);
+    PlannedGroup view = PlannedGroup.of(snapshot, exactArcsMax);
     // If there is nothing to gain, hand-overs under way are called off.
     boolean stay = view.status() == GroupStatus.OK;
     return view.named(stay ? view.roster().owner : levelled(view));
@@ -67,7 +67,7 @@ public final class StickyAssignor implements Assignor {
    * least loaded ones that they can reach, if need be over others, and only as many as level loads
    * need. Between members of the same subscription that is a matter of counting.
    */
-  private static int[] levelled(GroupView view) {
+  private static int[] levelled(PlannedGroup view) {
     Flow flow = view.flow();
     Levelling levelling = new Levelling(flow);
     levelling.fill();

@@ -493,14 +493,14 @@ final class Activation {
 
   private void run(DispatcherAction action) {
     if (action instanceof DispatcherAction.Answer a) {
-      requests.remove(a.request()).reply(Bodies.answer(told(a.assignment()).toJson()));
+      requests.remove(a.request()).reply(JsonBodies.answer(told(a.assignment()).toJson()));
     } else if (action instanceof DispatcherAction.Refuse a) {
       meters.refused(a.refusal());
       requests.remove(a.request()).reply(Frames.refusal(a.refusal(), a.detail()));
     } else if (action instanceof DispatcherAction.ResetDone a) {
       requests.remove(a.request()).reply(Frames.answer(resetReport(a).toBuffer().getBytes()));
     } else if (action instanceof DispatcherAction.Forgotten a) {
-      requests.remove(a.request()).reply(Bodies.answer(new JsonObject()));
+      requests.remove(a.request()).reply(JsonBodies.answer(new JsonObject()));
     } else if (action instanceof DispatcherAction.Push a) {
       vertx
           .eventBus()

@@ -73,7 +73,7 @@ final class Brokers {
     return ask(Addresses.VIEW, ViewSince.question(known))
         .map(
             answer -> {
-              ClusterView view = ClusterView.fromJson(Bodies.answeredJson(answer), known);
+              ClusterView view = ClusterView.fromJson(JsonBodies.answeredJson(answer), known);
               leaders.leaders = new ArrayList<>(view.dataLeaders());
               if (seen == null || view.topics() != seen.topics()) {
                 leaders.groups = view.shardGroups();

@@ -343,7 +343,7 @@ public final class DispatcherVerticle extends VerticleBase {
     try {
       meters.heartbeats.increment();
       Activation serving = serving();
-      Heartbeat beat = own(parse(Bodies.json(message.body())), message.headers());
+      Heartbeat beat = own(parse(JsonBodies.json(message.body())), message.headers());
       serving.heartbeat(message, beat.policy().isLevel() ? atHome(beat) : beat);
     } catch (RefusedException e) {
       meters.refused(e.refusal());
@@ -382,7 +382,7 @@ public final class DispatcherVerticle extends VerticleBase {
 
   private void leaseChange(Message<Object> message) {
     try {
-      LeaseChange change = LeaseChange.fromJson(Bodies.json(message.body()));
+      LeaseChange change = LeaseChange.fromJson(JsonBodies.json(message.body()));
       withActivation(active -> active.leaseChanged(change));
     } catch (RefusedException | ClassCastException | NullPointerException e) {
       LOG.debug("unreadable lease change: {}", e.toString());
@@ -391,7 +391,7 @@ public final class DispatcherVerticle extends VerticleBase {
 
   private void sessionReported(Message<Object> message) {
     try {
-      String session = Objects.requireNonNull(Bodies.json(message.body()).getString("session"));
+      String session = Objects.requireNonNull(JsonBodies.json(message.body()).getString("session"));
       sessions.reported(session);
       withActivation(active -> active.sessionReported(session));
     } catch (RefusedException | ClassCastException | NullPointerException e) {
@@ -401,7 +401,7 @@ public final class DispatcherVerticle extends VerticleBase {
 
   private void groups(Message<Object> message) {
     try {
-      questions.answer(Bodies.json(message.body()), message);
+      questions.answer(JsonBodies.json(message.body()), message);
     } catch (RefusedException e) {
       meters.refused(e.refusal());
       message.reply(Frames.refusal(e));
@@ -416,7 +416,7 @@ public final class DispatcherVerticle extends VerticleBase {
     on(
         all,
         WhoIs.class,
-        (asked, message) -> message.reply(Bodies.answer(new MemberId(cluster.id()))));
+        (asked, message) -> message.reply(JsonBodies.answer(new MemberId(cluster.id()))));
     on(all, Rebalances.class, (asked, message) -> message.reply(rebalances(serving(), asked)));
     on(all, Reset.class, (asked, message) -> reset(serving(), asked, message));
     on(all, Forget.class, (asked, message) -> forget(serving(), asked.forget(), message));
@@ -494,7 +494,7 @@ public final class DispatcherVerticle extends VerticleBase {
                   WhatIf.Outcome outcome = core.whatIf(group, change);
                   return outcome == null
                       ? Frames.refusal(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'")
-                      : Bodies.answer(PlanReport.of(outcome));
+                      : JsonBodies.answer(PlanReport.of(outcome));
                 }));
   }
 
@@ -517,7 +517,7 @@ public final class DispatcherVerticle extends VerticleBase {
                   if (no != null && no.refusal() != Refusal.GROUP_ACTIVE) {
                     return Frames.refusal(no.refusal(), no.detail());
                   }
-                  return Bodies.answer(
+                  return JsonBodies.answer(
                       new JsonObject()
                           .put("refused", no == null ? null : no.detail())
                           .put("shards", report.whatIfForgotten(state, topic)));
@@ -534,7 +534,7 @@ public final class DispatcherVerticle extends VerticleBase {
           GroupState state = core.find(group);
           return state == null
               ? Frames.refusal(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'")
-              : Bodies.answer(report.of(state).view());
+              : JsonBodies.answer(report.of(state).view());
         });
   }
 

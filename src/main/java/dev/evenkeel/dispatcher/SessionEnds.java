@@ -175,7 +175,7 @@ final class SessionEnds {
 
   private static Sight sight(Buffer answer) {
     try {
-      return Bodies.answeredJson(answer).getBoolean("has") ? Sight.SOMEWHERE : Sight.NOWHERE;
+      return JsonBodies.answeredJson(answer).getBoolean("has") ? Sight.SOMEWHERE : Sight.NOWHERE;
     } catch (RefusedException | ClassCastException | NullPointerException e) {
       return Sight.UNKNOWN;
     }

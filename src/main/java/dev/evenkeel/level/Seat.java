@@ -28,7 +28,7 @@ class Seat extends SeatWord {
   static {
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
-      WAITERS = lookup.findVarHandle(Seat.class, "waiters", Link.class);
+      WAITERS = lookup.findVarHandle(Seat.class, "waiters", WaiterLink.class);
       STALL = lookup.findVarHandle(Seat.class, "stall", Stall.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
@@ -52,7 +52,7 @@ class Seat extends SeatWord {
   /** Index of the seat that refused last. */
   private int blocker;
 
-  private volatile Link waiters;
+  private volatile WaiterLink waiters;
   private volatile Stall stall;
   private volatile int touches;
   private volatile Waiter waiting;
@@ -162,7 +162,7 @@ class Seat extends SeatWord {
       // Who joins from here on finds this step done.
       stepsChecked = steps;
     }
-    Link first = waiters();
+    WaiterLink first = waiters();
     if (first != null && steps >= first.least) {
       wake();
     }
@@ -170,24 +170,24 @@ class Seat extends SeatWord {
   }
 
   /** The first of the list, or null. */
-  Link waiters() {
+  WaiterLink waiters() {
     return waiters;
   }
 
-  boolean replaceWaiters(Link expected, Link next) {
+  boolean replaceWaiters(WaiterLink expected, WaiterLink next) {
     return WAITERS.compareAndSet(this, expected, next);
   }
 
-  Link takeWaiters() {
-    return (Link) WAITERS.getAndSet(this, null);
+  WaiterLink takeWaiters() {
+    return (WaiterLink) WAITERS.getAndSet(this, null);
   }
 
   /** Puts a waiter into the list until this seat has {@code needed} steps or has ended. */
   void park(Waiter waiter, long needed) {
-    Link first;
+    WaiterLink first;
     do {
       first = waiters();
-    } while (!replaceWaiters(first, new Link(waiter, needed, first)));
+    } while (!replaceWaiters(first, new WaiterLink(waiter, needed, first)));
     coordinator.watch();
     // The step may have come before the link: then nobody else looks at the list.
     if (Waiter.allows(word(), needed)) {
@@ -197,7 +197,7 @@ class Seat extends SeatWord {
 
   /** Wakes all waiters. Those that still have to wait come back by themselves. */
   void wake() {
-    for (Link each = takeWaiters(); each != null; each = each.next) {
+    for (WaiterLink each = takeWaiters(); each != null; each = each.next) {
       each.waiter.goOn();
     }
   }

@@ -21,7 +21,7 @@ import java.util.Map;
  *
  * <p>Safe for use from any thread.
  */
-public sealed class Message permits MessageView {
+public sealed class Message permits LazyMessage {
   private final long timestampMillis;
 
   // In a view these are null until they are first asked for.

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.MessageId;
-import dev.evenkeel.bus.level.Permission;
 import dev.evenkeel.bus.level.SessionStart;
 import dev.evenkeel.bus.level.SessionState;
+import dev.evenkeel.bus.level.StartPermission;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupInfo;
@@ -212,7 +212,7 @@ class FrameFuzzTest {
         new SessionState(new byte[] {1}, 2, List.of(new MessageId(SHARD, 3, 0)), List.of(), 4)
             .encode(),
         SessionState::decode);
-    answer(all, new Permission(1, 2).encode(), Permission::decode);
+    answer(all, new StartPermission(1, 2).encode(), StartPermission::decode);
     AppendResults results =
         new AppendResults(
             77,

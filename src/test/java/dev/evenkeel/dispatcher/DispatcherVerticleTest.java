@@ -719,7 +719,7 @@ class DispatcherVerticleTest {
             question -> {
               String session = new JsonObject(question.body()).getString("has");
               JsonObject answer = new JsonObject().put("has", List.of(sessions).contains(session));
-              question.reply(Bodies.answer(answer));
+              question.reply(JsonBodies.answer(answer));
             });
   }
 

@@ -59,7 +59,7 @@ class SessionEndsTest {
   }
 
   private static Buffer has(boolean has) {
-    return Bodies.answer(new JsonObject().put("has", has));
+    return JsonBodies.answer(new JsonObject().put("has", has));
   }
 
   private <T> T onContext(Supplier<Future<T>> task) {

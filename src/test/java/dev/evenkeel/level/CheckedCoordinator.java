@@ -94,19 +94,19 @@ class CheckedCoordinator extends Coordinator {
     }
 
     @Override
-    Link waiters() {
+    WaiterLink waiters() {
       Interleavings.pause();
       return super.waiters();
     }
 
     @Override
-    boolean replaceWaiters(Link expected, Link next) {
+    boolean replaceWaiters(WaiterLink expected, WaiterLink next) {
       Interleavings.pause();
       return super.replaceWaiters(expected, next);
     }
 
     @Override
-    Link takeWaiters() {
+    WaiterLink takeWaiters() {
       Interleavings.pause();
       return super.takeWaiters();
     }

@@ -203,8 +203,8 @@ class TrackInterleavingsTest {
                     return new CheckedSeat(this) {
                       @Override
                       void park(Waiter waiter, long needed) {
-                        Link first = waiters();
-                        while (!replaceWaiters(first, new Link(waiter, needed, first))) {
+                        WaiterLink first = waiters();
+                        while (!replaceWaiters(first, new WaiterLink(waiter, needed, first))) {
                           first = waiters();
                         }
                       }

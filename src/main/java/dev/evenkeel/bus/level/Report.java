@@ -8,17 +8,17 @@ import java.util.List;
 
 /**
  * A report of a member to its level dispatcher: which messages have ended. Each one says
- * everything, so it may be lost, repeated or late. The answer is a {@link Permission}; a member has
- * one report under way at a time. It sends one when it receives or ends messages, and at least
- * every second while it has messages in hand.
+ * everything, so it may be lost, repeated or late. The answer is a {@link StartPermission}; a
+ * member has one report under way at a time. It sends one when it receives or ends messages, and at
+ * least every second while it has messages in hand.
  *
  * @param instance id of the run of the member
  * @param number grows with each report of the session
  * @param received how many messages of the session it has received without a gap
  * @param endedBelow every message with a lower number has ended
  * @param endedAbove numbers from {@code endedBelow} on that have ended, ascending
- * @param failed the ended messages that failed and that no {@link Permission} has confirmed yet:
- *     the dispatcher hands them out again after a pause
+ * @param failed the ended messages that failed and that no {@link StartPermission} has confirmed
+ *     yet: the dispatcher hands them out again after a pause
  * @param capacity most messages that it wants in hand, 1 or more: its credit with strategy pull
  */
 public record Report(

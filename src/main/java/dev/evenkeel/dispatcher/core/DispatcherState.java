@@ -16,8 +16,8 @@ import java.util.function.Function;
 /** What all parts of the core share: the groups, the topics, the moves, and what is to be done. */
 final class DispatcherState {
   final DispatcherSettings settings;
-  final Outbox out = new Outbox();
-  final TopicView view = new TopicView(out);
+  final PendingActions out = new PendingActions();
+  final TopicReads view = new TopicReads(out);
   final DirtyGroups dirty = new DirtyGroups();
   final WaitingHeartbeats waiting = new WaitingHeartbeats();
   final MoveLog moves = new MoveLog();

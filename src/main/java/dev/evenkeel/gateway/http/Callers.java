@@ -30,7 +30,7 @@ import javax.net.ssl.SSLSession;
  * <p>{@code POST /api/session {"token"}} puts the token into a cookie that scripts cannot read and
  * other pages cannot use, {@code DELETE} removes it, and {@code GET} says who is asking.
  */
-record Callers(Access access, Bodies bodies) {
+record Callers(Access access, RequestBodies bodies) {
   private static final String COOKIE = "evenkeel-token";
   private static final String BEARER = "bearer ";
   private static final String CALLER = "evenkeel.caller";

@@ -16,7 +16,7 @@ import java.util.Map;
  * Passes requests on to {@code evenkeel.api} addresses. The question has a field for each parameter
  * of the path, each known parameter of the query, and each field of the body.
  */
-record JsonRoutes(Api api, Bodies bodies) {
+record JsonRoutes(Api api, RequestBodies bodies) {
   /** Largest body with settings, in bytes. */
   static final int SETTINGS_BYTES_MAX = 64 << 10;
 

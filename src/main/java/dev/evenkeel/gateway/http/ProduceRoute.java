@@ -23,10 +23,10 @@ final class ProduceRoute {
 
   private final Api api;
   private final Callers callers;
-  private final Bodies bodies;
+  private final RequestBodies bodies;
   private final IdempotentAnswers answers = new IdempotentAnswers();
 
-  ProduceRoute(Api api, Callers callers, Bodies bodies) {
+  ProduceRoute(Api api, Callers callers, RequestBodies bodies) {
     this.api = api;
     this.callers = callers;
     this.bodies = bodies;

@@ -141,7 +141,7 @@ final class Requests {
   }
 
   static Buffer body(RoutingContext context) {
-    return Bodies.of(context);
+    return RequestBodies.of(context);
   }
 
   /** The parameters of the query; refuses those that are not known. */

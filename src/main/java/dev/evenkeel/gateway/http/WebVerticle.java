@@ -84,7 +84,7 @@ public final class WebVerticle extends VerticleBase {
               if (tls != null) {
                 tls.applyTo(options);
               }
-              Bodies bodies = new Bodies(config.get(WebOptions.BYTES_IN_FLIGHT_MAX));
+              RequestBodies bodies = new RequestBodies(config.get(WebOptions.BYTES_IN_FLIGHT_MAX));
               Callers callers = new Callers(access, bodies);
               Api api = new Api(vertx, callers, config.get(WebOptions.LOCAL_ONLY));
               live =
@@ -136,7 +136,7 @@ public final class WebVerticle extends VerticleBase {
       Api api,
       Callers callers,
       String node,
-      Bodies bodies,
+      RequestBodies bodies,
       LiveRoutes live,
       Connections connections) {
     Router router = Router.router(vertx);

@@ -1,10 +1,10 @@
 package dev.evenkeel.protocol.wire;
 
+import dev.evenkeel.protocol.LazyMessage;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.MessageFilter;
-import dev.evenkeel.protocol.MessageView;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
@@ -204,7 +204,7 @@ public final class BatchWalk {
 
   /** The message over which it has walked last. */
   Message message(long firstTimestampMillis) {
-    return new MessageView(
+    return new LazyMessage(
         bytes, messageAt, payloadAt, payloadLength, firstTimestampMillis + laterMillis);
   }
 

@@ -40,8 +40,8 @@ class LevelFramesTest {
             "g", text, 1, 2, 3, number, number, above, List.of(new Report.Failed(4, text)), 9);
     assertThat(Report.decode(report.encode().view())).usingRecursiveComparison().isEqualTo(report);
 
-    Permission permission = new Permission(number, count);
-    assertThat(Permission.decode(permission.encode().view())).isEqualTo(permission);
+    StartPermission permission = new StartPermission(number, count);
+    assertThat(StartPermission.decode(permission.encode().view())).isEqualTo(permission);
   }
 
   @Property(tries = 200)

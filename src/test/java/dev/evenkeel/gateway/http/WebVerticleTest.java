@@ -527,7 +527,7 @@ class WebVerticleTest {
   void theDescriptionNamesExactlyTheRoutes() throws Exception {
     TreeSet<String> routes = new TreeSet<>();
     LiveHub hub = new LiveHub(vertx, "n1", () -> Future.failedFuture("not asked"));
-    Bodies bodies = new Bodies(1 << 20);
+    RequestBodies bodies = new RequestBodies(1 << 20);
     Callers callers =
         new Callers(
             Access.of(vertx, "n1", null).toCompletionStage().toCompletableFuture().get(), bodies);

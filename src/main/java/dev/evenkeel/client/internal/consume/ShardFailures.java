@@ -316,7 +316,7 @@ final class ShardFailures {
     Set<Long> refused = new HashSet<>(noRoom);
     Set<Long> fullKeys = new HashSet<>();
     boolean full = false;
-    for (Outbox.Pending each : retries.outbox.taken(command)) {
+    for (OutcomeQueue.Pending each : retries.outbox.taken(command)) {
       Task task = each.task();
       boolean found = !refused.contains(task.offset);
       if (!found && each.outcome() instanceof Outcome.Parked) {

@@ -39,7 +39,7 @@ final class ShardRetries {
     }
   }
 
-  final Outbox outbox;
+  final OutcomeQueue outbox;
   private final Task.Owner owner;
   private final int inHandMax;
   final RetriesInHand inHand = new RetriesInHand();
@@ -86,7 +86,7 @@ final class ShardRetries {
     this.owner = owner;
     inHandMax = Math.max(2, Math.min(IN_HAND_MAX, pendingMax));
     this.ordersKeys = ordersKeys;
-    outbox = new Outbox(owner.ownership());
+    outbox = new OutcomeQueue(owner.ownership());
   }
 
   /** Whether messages may be handed out. */

@@ -2,10 +2,10 @@ package dev.evenkeel.client.internal.level;
 
 import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.MessageId;
-import dev.evenkeel.bus.level.Permission;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.bus.level.SessionStart;
 import dev.evenkeel.bus.level.SessionState;
+import dev.evenkeel.bus.level.StartPermission;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.ShardContext;
@@ -420,7 +420,7 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   /**
    * The level dispatcher has accepted a report. If it is not the one under way, nothing happens.
    */
-  public void permission(Permission permission, long now) {
+  public void permission(StartPermission permission, long now) {
     if (!plan.awaits(permission.number())) {
       return;
     }

@@ -7,10 +7,10 @@ import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.WakeTimer;
 import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.MessageId;
-import dev.evenkeel.bus.level.Permission;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.bus.level.SessionStart;
 import dev.evenkeel.bus.level.SessionState;
+import dev.evenkeel.bus.level.StartPermission;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
@@ -145,8 +145,8 @@ final class LevelMember implements Feature {
                     }));
   }
 
-  private static Permission permission(Report report, Buffer answer) {
-    Permission permission = Permission.decode(Frames.answerBody(answer));
+  private static StartPermission permission(Report report, Buffer answer) {
+    StartPermission permission = StartPermission.decode(Frames.answerBody(answer));
     if (permission.number() != report.number()) {
       throw new RefusedException(
           Refusal.INVALID, "report " + report.number() + " answered with " + permission);

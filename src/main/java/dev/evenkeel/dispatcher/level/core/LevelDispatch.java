@@ -2,10 +2,10 @@ package dev.evenkeel.dispatcher.level.core;
 
 import dev.evenkeel.bus.level.HandOut.Entry;
 import dev.evenkeel.bus.level.MessageId;
-import dev.evenkeel.bus.level.Permission;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.bus.level.SessionStart;
 import dev.evenkeel.bus.level.SessionState;
+import dev.evenkeel.bus.level.StartPermission;
 import dev.evenkeel.level.LevelCounts;
 import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.Refusal;
@@ -62,7 +62,7 @@ public final class LevelDispatch {
    * @param permission null if it is refused
    * @param refusal null if it is not
    */
-  public record Heard(Permission permission, Refusal refusal) {
+  public record Heard(StartPermission permission, Refusal refusal) {
     static final Heard FENCED = new Heard(null, Refusal.FENCED);
     static final Heard NOT_YET = new Heard(null, Refusal.UNAVAILABLE);
   }
@@ -518,11 +518,11 @@ public final class LevelDispatch {
       hear(slot, report, now);
       leaveIfDone(slot);
       if (slot.state != MemberSlot.State.LIVE) {
-        return new Heard(new Permission(report.number(), 0), null);
+        return new Heard(new StartPermission(report.number(), 0), null);
       }
     }
     long mayStart = stalls.permit(slot, now);
-    return new Heard(new Permission(report.number(), mayStart), null);
+    return new Heard(new StartPermission(report.number(), mayStart), null);
   }
 
   private void hear(MemberSlot slot, Report report, long now) {

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.MessageId;
-import dev.evenkeel.bus.level.Permission;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.bus.level.SessionStart;
 import dev.evenkeel.bus.level.SessionState;
+import dev.evenkeel.bus.level.StartPermission;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
@@ -355,7 +355,7 @@ final class DealerWorld {
     }
     by.capacity = report.capacity();
     mayStartUntil = Math.max(mayStartUntil, reportsSent.get(report.number()) + MAY_START_MILLIS);
-    send(() -> work.permission(new Permission(report.number(), MAY_START_MILLIS), now));
+    send(() -> work.permission(new StartPermission(report.number(), MAY_START_MILLIS), now));
   }
 
   private void end(Session by, long number, Set<Long> failed) {

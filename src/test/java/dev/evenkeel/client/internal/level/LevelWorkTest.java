@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.MessageId;
-import dev.evenkeel.bus.level.Permission;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.bus.level.SessionStart;
 import dev.evenkeel.bus.level.SessionState;
+import dev.evenkeel.bus.level.StartPermission;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
@@ -93,7 +93,7 @@ class LevelWorkTest {
   private Report told() {
     Report report = work.report(now);
     assertThat(report).isNotNull();
-    work.permission(new Permission(report.number(), 10_000), now);
+    work.permission(new StartPermission(report.number(), 10_000), now);
     return report;
   }
 
@@ -258,15 +258,15 @@ class LevelWorkTest {
     assertThat(work.next(now)).isNull();
     Report report = work.report(now);
     now += 500;
-    work.permission(new Permission(report.number(), 1_000), now);
+    work.permission(new StartPermission(report.number(), 1_000), now);
     now += 499;
     assertThat(work.next(now)).isNotNull();
     now++;
     assertThat(work.next(now)).as("it counts from the sending").isNull();
     Report next = work.report(now);
-    work.permission(new Permission(next.number() + 1, 1_000), now);
+    work.permission(new StartPermission(next.number() + 1, 1_000), now);
     assertThat(work.next(now)).as("an answer to nothing").isNull();
-    work.permission(new Permission(next.number(), Long.MAX_VALUE), now);
+    work.permission(new StartPermission(next.number(), Long.MAX_VALUE), now);
     assertThat(work.next(now)).isNotNull();
   }
 
@@ -308,7 +308,7 @@ class LevelWorkTest {
     Report second = work.report(now);
     assertThat(second.failed()).hasSize(2);
     work.finished(tasks.get(2), now);
-    work.permission(new Permission(second.number(), 10_000), now);
+    work.permission(new StartPermission(second.number(), 10_000), now);
     Report third = told();
     assertThat(third.failed()).isEmpty();
     assertThat(third.endedBelow()).isEqualTo(3);
@@ -327,7 +327,7 @@ class LevelWorkTest {
     now++;
     Report report = work.report(now);
     assertThat(report).isNotNull();
-    work.permission(new Permission(report.number(), 300), now);
+    work.permission(new StartPermission(report.number(), 300), now);
     now += 100;
     assertThat(work.report(now)).as("well before the permission ends").isNotNull();
   }
@@ -609,7 +609,7 @@ class LevelWorkTest {
       if (refused) {
         work.reportFailed(report.number(), Refusal.FENCED, now);
       } else {
-        work.permission(new Permission(report.number(), 1_000), now);
+        work.permission(new StartPermission(report.number(), 1_000), now);
       }
       assertThat(work.report(now + FOREVER)).isNull();
     }

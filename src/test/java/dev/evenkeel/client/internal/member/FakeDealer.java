@@ -5,10 +5,10 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.MessageId;
-import dev.evenkeel.bus.level.Permission;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.bus.level.SessionStart;
 import dev.evenkeel.bus.level.SessionState;
+import dev.evenkeel.bus.level.StartPermission;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -44,7 +44,7 @@ final class FakeDealer {
     Report report = Report.decode(Frames.body(request));
     reports.add(report);
     return Future.succeededFuture(
-        Frames.answer(new Permission(report.number(), 10_000).encode().view()));
+        Frames.answer(new StartPermission(report.number(), 10_000).encode().view()));
   }
 
   /** Refuses reports from now on; null: takes them. */

@@ -2,10 +2,10 @@ package dev.evenkeel.dispatcher.level.core;
 
 import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.MessageId;
-import dev.evenkeel.bus.level.Permission;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.bus.level.SessionStart;
 import dev.evenkeel.bus.level.SessionState;
+import dev.evenkeel.bus.level.StartPermission;
 import dev.evenkeel.protocol.Refusal;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -270,7 +270,7 @@ final class SimMember {
     } else if (heard.refusal() != null) {
       mute = true;
     } else {
-      Permission permission = heard.permission();
+      StartPermission permission = heard.permission();
       mayStartUntil = Math.max(mayStartUntil, sent + permission.mayStartMillis());
       for (Report.Failed each : report.failed()) {
         Work work = works.get(each.sequence());

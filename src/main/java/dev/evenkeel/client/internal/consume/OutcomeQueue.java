@@ -12,7 +12,7 @@ import java.util.stream.Stream;
  * The outcomes of messages of one shard that the log must record, in their order. One command is
  * under way at a time.
  */
-final class Outbox {
+final class OutcomeQueue {
   /** No more messages begin while this many outcomes wait. */
   private static final int WAITING_MAX = 1_000;
 
@@ -30,7 +30,7 @@ final class Outbox {
   /** Failed messages of the window whose failure the log has not recorded yet. */
   private int failedOfWindow;
 
-  Outbox(Ownership ownership) {
+  OutcomeQueue(Ownership ownership) {
     this.ownership = ownership;
   }
 

@@ -13,7 +13,7 @@ import java.util.function.LongFunction;
  * The actions that the core has decided on and nobody has taken yet, and what follows from each
  * answer.
  */
-final class Outbox {
+final class PendingActions {
 
   /** What follows from the answer to a request. */
   interface Then<R> {

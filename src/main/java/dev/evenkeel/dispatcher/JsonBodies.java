@@ -11,8 +11,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /** Reads and writes JSON in event-bus bodies. */
-final class Bodies {
-  private Bodies() {}
+final class JsonBodies {
+  private JsonBodies() {}
 
   /**
    * The JSON object of a body: text in a {@link Buffer}, or an object as such.

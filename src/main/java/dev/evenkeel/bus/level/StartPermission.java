@@ -15,9 +15,9 @@ import java.nio.ByteBuffer;
  * @param mayStartMillis for how long the member may start handlers, counted from the sending of the
  *     report: it is not set aside before
  */
-public record Permission(long number, long mayStartMillis) {
+public record StartPermission(long number, long mayStartMillis) {
 
-  private static final Codec<Permission> CODEC = Codec.record(Permission.class, I64, I64);
+  private static final Codec<StartPermission> CODEC = Codec.record(StartPermission.class, I64, I64);
 
   public Bytes encode() {
     Bytes out = new Bytes(16);
@@ -25,7 +25,7 @@ public record Permission(long number, long mayStartMillis) {
     return out;
   }
 
-  public static Permission decode(ByteBuffer body) {
+  public static StartPermission decode(ByteBuffer body) {
     return CODEC.decodeAll(body);
   }
 }

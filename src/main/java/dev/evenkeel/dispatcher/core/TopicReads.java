@@ -4,7 +4,7 @@ import dev.evenkeel.protocol.TopicInfo;
 import java.util.List;
 
 /** The topics as last read. It reads them with one request at a time. */
-final class TopicView {
+final class TopicReads {
   /** Takes the answer to a read. */
   interface Reader {
     /**
@@ -14,7 +14,7 @@ final class TopicView {
     void read(long id, List<TopicInfo> topics, long nowMillis);
   }
 
-  private final Outbox out;
+  private final PendingActions out;
   private Reader reader;
   private final Topics topics = new Topics(List.of());
   private Long inFlight;
@@ -22,7 +22,7 @@ final class TopicView {
   private long begun;
   private long shown;
 
-  TopicView(Outbox out) {
+  TopicReads(PendingActions out) {
     this.out = out;
   }
 

@@ -17,7 +17,7 @@ import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
 /** Messages as readers of batches give them. */
-class MessageViewTest {
+class LazyMessageTest {
   private static Message random(Random random) {
     byte[] key = random.nextInt(3) == 0 ? null : bytes(random, 20);
     Map<String, byte[]> headers = new LinkedHashMap<>();

@@ -6,13 +6,13 @@ import java.util.Map;
 import java.util.function.BooleanSupplier;
 
 /** A group as the planner sees it: its roster, and the cohorts of its members. */
-record GroupView(Roster roster, Cohorts cohorts) {
+record PlannedGroup(Roster roster, Cohorts cohorts) {
 
   /**
    * @param exactArcsMax up to so many pairs of a member and its topic, each member is a cohort of
    *     its own
    */
-  static GroupView of(Snapshot snapshot, int exactArcsMax) {
+  static PlannedGroup of(Snapshot snapshot, int exactArcsMax) {
     Roster roster = Roster.of(snapshot);
     Cohorts cohorts = Cohorts.bySubscription(roster);
     long arcs = 0;
@@ -23,7 +23,7 @@ record GroupView(Roster roster, Cohorts cohorts) {
     if (cohorts.count() > 1 && arcs <= exactArcsMax) {
       cohorts = Cohorts.apart(roster);
     }
-    return new GroupView(roster, cohorts);
+    return new PlannedGroup(roster, cohorts);
   }
 
   /** The status by the sticky assignor's idea of even. */

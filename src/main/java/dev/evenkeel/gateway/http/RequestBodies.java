@@ -12,8 +12,8 @@ import io.vertx.ext.web.RoutingContext;
  * Reads the bodies of requests, and limits the bytes of all those that are not answered yet. For
  * use on one context.
  */
-final class Bodies {
-  private static final String KEY = Bodies.class.getName();
+final class RequestBodies {
+  private static final String KEY = RequestBodies.class.getName();
 
   private final long bytesMax;
   private long bytes;
@@ -21,7 +21,7 @@ final class Bodies {
   /**
    * @param bytesMax of all bodies together
    */
-  Bodies(long bytesMax) {
+  RequestBodies(long bytesMax) {
     this.bytesMax = bytesMax;
   }
 

@@ -16,7 +16,7 @@ import java.util.Map;
  * <p>Threads share it without locks. Two that ask at the same time may get two equal objects. What
  * one thread stores is complete when another one sees it: see the fences.
  */
-public final class MessageView extends Message {
+public final class LazyMessage extends Message {
   /** Null once the message is detached. Then it has all its parts. */
   private byte[] bytes;
 
@@ -28,7 +28,7 @@ public final class MessageView extends Message {
    * @param bytes of the batch; somebody has checked the lengths in them
    * @param at where the message begins
    */
-  public MessageView(byte[] bytes, int at, int payloadAt, int payloadLength, long timestampMillis) {
+  public LazyMessage(byte[] bytes, int at, int payloadAt, int payloadLength, long timestampMillis) {
     super(timestampMillis);
     this.bytes = bytes;
     this.at = at;
