@@ -20,9 +20,9 @@ import java.util.function.Predicate;
  * <p>Safe for use from any thread.
  */
 public final class LeaderWatch {
-  private final Set<Waiting<?>> waiting = ConcurrentHashMap.newKeySet();
+  private final Set<WaitingRequest<?>> waiting = ConcurrentHashMap.newKeySet();
 
-  private record Waiting<T>(int group, String node, long sinceMillis, Promise<T> promise) {}
+  private record WaitingRequest<T>(int group, String node, long sinceMillis, Promise<T> promise) {}
 
   /**
    * The outcome of {@code request}, or INDETERMINATE if it is ended before.
@@ -36,7 +36,7 @@ public final class LeaderWatch {
     }
     ContextInternal context = ContextInternal.current();
     Promise<T> promise = context == null ? Promise.promise() : context.promise();
-    Waiting<T> entry = new Waiting<>(group, node, MonotonicClock.millis(), promise);
+    WaitingRequest<T> entry = new WaitingRequest<>(group, node, MonotonicClock.millis(), promise);
     waiting.add(entry);
     request.onComplete(
         done -> {
@@ -53,7 +53,7 @@ public final class LeaderWatch {
   /** Nodes that have owed an answer since before {@code millis}. */
   Set<String> awaited(long millis) {
     Set<String> nodes = new HashSet<>();
-    for (Waiting<?> each : waiting) {
+    for (WaitingRequest<?> each : waiting) {
       if (each.sinceMillis < millis) {
         nodes.add(each.node);
       }
@@ -71,8 +71,8 @@ public final class LeaderWatch {
     end(each -> each.group == group && !each.node.equals(leader), leader + " leads");
   }
 
-  private void end(Predicate<Waiting<?>> which, String reason) {
-    for (Waiting<?> each : waiting) {
+  private void end(Predicate<WaitingRequest<?>> which, String reason) {
+    for (WaitingRequest<?> each : waiting) {
       if (which.test(each) && waiting.remove(each)) {
         each.promise.tryFail(
             new RefusedException(

@@ -99,7 +99,7 @@ record DelayedApi(ClusterCalls calls) {
         : failure;
   }
 
-  private static DelayedMessageView view(DelayedAnswer.Waiting waiting) {
+  private static DelayedMessageView view(DelayedAnswer.DelayedCopy waiting) {
     DelayedId id = waiting.id();
     Message message = waiting.message();
     boolean lost = message == null;
@@ -136,7 +136,7 @@ record DelayedApi(ClusterCalls calls) {
   }
 
   /** The message; fails UNKNOWN_MESSAGE if it does not wait there. */
-  private Future<DelayedAnswer.Waiting> find(TopicInfo topic, DelayedId id) {
+  private Future<DelayedAnswer.DelayedCopy> find(TopicInfo topic, DelayedId id) {
     return read(shard(topic, id), id, null, 1)
         .map(
             answer ->

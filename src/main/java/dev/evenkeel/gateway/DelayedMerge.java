@@ -2,7 +2,7 @@ package dev.evenkeel.gateway;
 
 import dev.evenkeel.protocol.DelayedId;
 import dev.evenkeel.protocol.wire.DelayedAnswer;
-import dev.evenkeel.protocol.wire.DelayedAnswer.Waiting;
+import dev.evenkeel.protocol.wire.DelayedAnswer.DelayedCopy;
 import java.util.Comparator;
 import java.util.List;
 import java.util.TreeSet;
@@ -14,7 +14,7 @@ import java.util.TreeSet;
 final class DelayedMerge {
   private final int messagesMax;
   private final long bytesMax;
-  private final TreeSet<Waiting> first = new TreeSet<>(Comparator.comparing(Waiting::id));
+  private final TreeSet<DelayedCopy> first = new TreeSet<>(Comparator.comparing(DelayedCopy::id));
   private long bytes;
 
   /** Nothing from here on is in the page; null: everything is. */
@@ -34,7 +34,7 @@ final class DelayedMerge {
     if (answer.next() != null) {
       endBefore(answer.next());
     }
-    for (Waiting each : answer.messages()) {
+    for (DelayedCopy each : answer.messages()) {
       if (next != null && each.id().compareTo(next) >= 0) {
         break;
       }
@@ -55,12 +55,12 @@ final class DelayedMerge {
     }
   }
 
-  private static long size(Waiting waiting) {
+  private static long size(DelayedCopy waiting) {
     return 64 + (waiting.copy() == null ? 0 : waiting.copy().length);
   }
 
   /** The messages of the page. */
-  List<Waiting> messages() {
+  List<DelayedCopy> messages() {
     return List.copyOf(first);
   }
 

@@ -64,9 +64,9 @@ final class PolledConsumer {
   private RefusedException ended;
 
   /** The request that waits, or null. */
-  private Waiting waiting;
+  private WaitingPoll waiting;
 
-  private record Waiting(String poll, int max, Promise<List<Delivery>> promise, long timer) {}
+  private record WaitingPoll(String poll, int max, Promise<List<Delivery>> promise, long timer) {}
 
   /**
    * @param user who opened it; null: nobody is asked for
@@ -165,9 +165,9 @@ final class PolledConsumer {
     if (!come.isEmpty() || waitMillis == 0) {
       stream.fetch(max);
       // What is there already comes within this turn of the event loop or the next.
-      waiting = new Waiting(poll, max, promise, vertx.setTimer(1, fired -> answer()));
+      waiting = new WaitingPoll(poll, max, promise, vertx.setTimer(1, fired -> answer()));
     } else {
-      waiting = new Waiting(poll, max, promise, vertx.setTimer(waitMillis, fired -> answer()));
+      waiting = new WaitingPoll(poll, max, promise, vertx.setTimer(waitMillis, fired -> answer()));
       stream.fetch(max);
     }
     keep();
@@ -197,7 +197,7 @@ final class PolledConsumer {
    */
   void abandon(String poll) {
     if (waiting != null && poll.equals(waiting.poll())) {
-      Waiting left = waitsNoLonger();
+      WaitingPoll left = waitsNoLonger();
       left.promise().complete(List.of());
       return;
     }
@@ -213,8 +213,8 @@ final class PolledConsumer {
     }
   }
 
-  private Waiting waitsNoLonger() {
-    Waiting ended = waiting;
+  private WaitingPoll waitsNoLonger() {
+    WaitingPoll ended = waiting;
     waiting = null;
     vertx.cancelTimer(ended.timer());
     stream.pause();
@@ -232,7 +232,7 @@ final class PolledConsumer {
 
   private void answer() {
     if (waiting != null) {
-      Waiting answered = waitsNoLonger();
+      WaitingPoll answered = waitsNoLonger();
       answered.promise().complete(taken(answered.poll(), answered.max()));
     }
   }
@@ -307,7 +307,7 @@ final class PolledConsumer {
       come.clear();
       given.clear();
       if (waiting != null) {
-        Waiting last = waiting;
+        WaitingPoll last = waiting;
         waiting = null;
         vertx.cancelTimer(last.timer());
         last.promise().fail(why);

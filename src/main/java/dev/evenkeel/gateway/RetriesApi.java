@@ -40,7 +40,7 @@ record RetriesApi(ClusterCalls calls, FailedMessages failed) {
             });
   }
 
-  private static Retry retry(ClusterView view, Shard shard, RetriesList.Waiting each) {
+  private static Retry retry(ClusterView view, Shard shard, RetriesList.WaitingRetry each) {
     boolean parked = each.place() == RetriesList.PARKED;
     return new Retry(
         FailedMessages.topicOf(view, shard),

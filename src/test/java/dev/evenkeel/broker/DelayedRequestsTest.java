@@ -147,17 +147,17 @@ class DelayedRequestsTest {
     get(cancel(at(late, 2)));
     DelayedAnswer page = list(DelayedId.first(0), null, 3);
     assertThat(page.messages())
-        .extracting(DelayedAnswer.Waiting::id)
+        .extracting(DelayedAnswer.DelayedCopy::id)
         .containsExactly(early, at(late, 0), at(late, 1));
     assertThat(page.next()).isEqualTo(at(late, 3));
     page = list(page.next(), null, 3);
     assertThat(page.messages())
-        .extracting(DelayedAnswer.Waiting::id)
+        .extracting(DelayedAnswer.DelayedCopy::id)
         .containsExactly(at(late, 3), at(late, 4), at(late, 5));
     assertThat(page.next()).isNull();
     page = list(DelayedId.first(0), "even", 10);
     assertThat(page.messages())
-        .extracting(DelayedAnswer.Waiting::id)
+        .extracting(DelayedAnswer.DelayedCopy::id)
         .containsExactly(at(late, 0), at(late, 4));
     assertThat(list(DelayedId.first(late.dueMillis() + 1), null, 10).messages()).isEmpty();
   }

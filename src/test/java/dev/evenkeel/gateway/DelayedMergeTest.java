@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.protocol.DelayedId;
 import dev.evenkeel.protocol.wire.DelayedAnswer;
-import dev.evenkeel.protocol.wire.DelayedAnswer.Waiting;
+import dev.evenkeel.protocol.wire.DelayedAnswer.DelayedCopy;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -16,8 +16,8 @@ import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
 class DelayedMergeTest {
-  private static Waiting waiting(int shard, long due) {
-    return new Waiting(new DelayedId(shard, due, due, 0), new byte[(int) due % 50]);
+  private static DelayedCopy waiting(int shard, long due) {
+    return new DelayedCopy(new DelayedId(shard, due, due, 0), new byte[(int) due % 50]);
   }
 
   @Test
@@ -26,7 +26,7 @@ class DelayedMergeTest {
     merge.add(new DelayedAnswer(List.of(waiting(0, 1), waiting(0, 5)), null));
     merge.add(new DelayedAnswer(List.of(waiting(1, 2)), new DelayedId(1, 4, 0, 0)));
     assertThat(merge.messages())
-        .extracting(Waiting::id)
+        .extracting(DelayedCopy::id)
         .containsExactly(waiting(0, 1).id(), waiting(1, 2).id());
     assertThat(merge.next()).isEqualTo(new DelayedId(1, 4, 0, 0));
   }
@@ -35,7 +35,7 @@ class DelayedMergeTest {
   void aLargeMessageIsAPageOfItsOwn() {
     DelayedMerge merge = new DelayedMerge(10, 10);
     merge.add(new DelayedAnswer(List.of(waiting(0, 49), waiting(0, 99)), null));
-    assertThat(merge.messages()).extracting(Waiting::id).containsExactly(waiting(0, 49).id());
+    assertThat(merge.messages()).extracting(DelayedCopy::id).containsExactly(waiting(0, 49).id());
     assertThat(merge.next()).isEqualTo(waiting(0, 99).id());
   }
 
@@ -44,7 +44,7 @@ class DelayedMergeTest {
   void allPagesTogetherHaveEachMessageOnceByDueTime(
       @ForAll long seed, @ForAll @IntRange(min = 1, max = 8) int limit) {
     Random random = new Random(seed);
-    List<List<Waiting>> shards = new ArrayList<>();
+    List<List<DelayedCopy>> shards = new ArrayList<>();
     for (int shard = 0; shard < 4; shard++) {
       int number = shard;
       shards.add(
@@ -53,7 +53,7 @@ class DelayedMergeTest {
               .mapToObj(due -> waiting(number, due))
               .toList());
     }
-    List<Waiting> all = new ArrayList<>();
+    List<DelayedCopy> all = new ArrayList<>();
     DelayedId from = DelayedId.first(0);
     for (int pages = 0; from != null; pages++) {
       assertThat(pages).isLessThan(1_000);
@@ -62,7 +62,7 @@ class DelayedMergeTest {
       Collections.shuffle(order, random);
       for (int shard : order) {
         DelayedId begin = from.in(shard);
-        List<Waiting> left =
+        List<DelayedCopy> left =
             shards.get(shard).stream().filter(each -> each.id().compareTo(begin) >= 0).toList();
         int some = Math.min(left.size(), 1 + random.nextInt(limit));
         DelayedId next = some < left.size() ? left.get(some).id() : null;
@@ -72,7 +72,7 @@ class DelayedMergeTest {
       all.addAll(merge.messages());
       from = merge.next();
     }
-    assertThat(all).extracting(Waiting::id).isSorted();
+    assertThat(all).extracting(DelayedCopy::id).isSorted();
     assertThat(all).hasSize(shards.stream().mapToInt(List::size).sum());
   }
 }

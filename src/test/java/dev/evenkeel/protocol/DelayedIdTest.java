@@ -56,8 +56,8 @@ class DelayedIdTest {
     DelayedAnswer answer =
         new DelayedAnswer(
             List.of(
-                new DelayedAnswer.Waiting(id, MessageCodec.encode(message)),
-                new DelayedAnswer.Waiting(new DelayedId(0, 6, 1, 0), null)),
+                new DelayedAnswer.DelayedCopy(id, MessageCodec.encode(message)),
+                new DelayedAnswer.DelayedCopy(new DelayedId(0, 6, 1, 0), null)),
             new DelayedId(0, 7, 0, 0));
     DelayedAnswer read = DelayedAnswer.decode(answer.encode().view());
     assertThat(read.next()).isEqualTo(answer.next());

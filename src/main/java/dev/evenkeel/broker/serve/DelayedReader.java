@@ -41,7 +41,7 @@ record DelayedReader(LogGroupServer group, Store store, Shard shard) {
    * @param max most messages
    */
   DelayedAnswer list(DelayedId from, byte[] key, int max) {
-    List<DelayedAnswer.Waiting> found = new ArrayList<>();
+    List<DelayedAnswer.DelayedCopy> found = new ArrayList<>();
     DelayCounts counts = group.state().tables().delays().of(shard);
     // Not from the first key: deleted rows may lie in front of the first batch.
     DelayedKey begin =
@@ -76,7 +76,7 @@ record DelayedReader(LogGroupServer group, Store store, Shard shard) {
           }
           byte[] copy = message == null ? null : MessageCodec.encode(message);
           answered += copy == null ? 0 : copy.length;
-          found.add(new DelayedAnswer.Waiting(id, copy));
+          found.add(new DelayedAnswer.DelayedCopy(id, copy));
         }
       }
     }

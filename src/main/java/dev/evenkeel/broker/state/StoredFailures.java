@@ -178,7 +178,7 @@ public final class StoredFailures {
    * @param nowMillis the time of the log, see {@link LogTime}
    */
   public RetriesList waiting(long from, int max, long nowMillis) {
-    List<RetriesList.Waiting> waiting = new ArrayList<>();
+    List<RetriesList.WaitingRetry> waiting = new ArrayList<>();
     try (Store.Cursor cursor =
         store.scan(
             Store.Table.FAILURES,
@@ -193,7 +193,7 @@ public final class StoredFailures {
               case PARKED -> RetriesList.PARKED;
             };
         waiting.add(
-            new RetriesList.Waiting(
+            new RetriesList.WaitingRetry(
                 FailureKeys.offset(cursor.key()),
                 place,
                 entry.attempts(),

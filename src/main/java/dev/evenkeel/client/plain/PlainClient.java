@@ -37,7 +37,7 @@ public final class PlainClient implements AutoCloseable {
 
   /** Waits for a client, and makes one that waits over it. {@link #close} closes both. */
   public static PlainClient await(Future<EvenkeelClient> connecting) throws InterruptedException {
-    return new PlainClient(Waiting.on(connecting));
+    return new PlainClient(Await.on(connecting));
   }
 
   /** A client that waits, over one that does not. {@link #close} closes both. */
@@ -47,7 +47,7 @@ public final class PlainClient implements AutoCloseable {
 
   /** Starts a producer; see {@link EvenkeelClient#producer(ProducerOptions)}. */
   public PlainProducer producer(ProducerOptions options) throws InterruptedException {
-    return new PlainProducer(Waiting.on(client.producer(options)));
+    return new PlainProducer(Await.on(client.producer(options)));
   }
 
   /**
@@ -56,7 +56,7 @@ public final class PlainClient implements AutoCloseable {
    */
   public PlainConsumer consumer(ConsumerOptions options) throws InterruptedException {
     return new PlainConsumer(
-        Waiting.on(client.stream(options, Finishing.MANUAL)), options.getParallel());
+        Await.on(client.stream(options, Finishing.MANUAL)), options.getParallel());
   }
 
   /**
@@ -74,6 +74,6 @@ public final class PlainClient implements AutoCloseable {
    */
   @Override
   public void close() {
-    Waiting.onClose(client.close());
+    Await.onClose(client.close());
   }
 }

@@ -112,6 +112,6 @@ public final class PlainConsumer implements AutoCloseable {
   public void close() {
     closed = true;
     come.add(Optional.empty());
-    Waiting.onClose(stream.close());
+    Await.onClose(stream.close());
   }
 }

@@ -20,7 +20,7 @@ public final class PlainProducer implements AutoCloseable {
    * and then {@link #flush}.
    */
   public Position send(Message message) throws InterruptedException {
-    return Waiting.on(producer.send(message));
+    return Await.on(producer.send(message));
   }
 
   /**
@@ -29,12 +29,12 @@ public final class PlainProducer implements AutoCloseable {
    * @param key text, sent as UTF-8; null for none
    */
   public Position send(String key, byte[] payload) throws InterruptedException {
-    return Waiting.on(producer.send(key, payload));
+    return Await.on(producer.send(key, payload));
   }
 
   /** Sends a message that consumers get later; see {@link Producer#send(Message, Duration)}. */
   public Position send(Message message, Duration deliverAfter) throws InterruptedException {
-    return Waiting.on(producer.send(message, deliverAfter));
+    return Await.on(producer.send(message, deliverAfter));
   }
 
   /** Sends a message, and does not wait. The stage completes as {@link Producer#send} says. */
@@ -44,12 +44,12 @@ public final class PlainProducer implements AutoCloseable {
 
   /** Waits until all that was sent before is acknowledged or has failed. */
   public void flush() throws InterruptedException {
-    Waiting.on(producer.flush());
+    Await.on(producer.flush());
   }
 
   /** Flushes, and ends the producer; see {@link Producer#close}. */
   @Override
   public void close() {
-    Waiting.onClose(producer.close());
+    Await.onClose(producer.close());
   }
 }

@@ -25,30 +25,30 @@ final class WaitingHeartbeats {
    * @param notReadBy a read of topics that began before the heartbeat came, and so does not count;
    *     null: the next one does
    */
-  private record Waiting(Arrival arrival, boolean forGroup, Long notReadBy) {}
+  private record WaitingHeartbeat(Arrival arrival, boolean forGroup, Long notReadBy) {}
 
   static final int MAX = 10_000;
 
-  private final Map<String, Waiting> byInstance = new LinkedHashMap<>();
+  private final Map<String, WaitingHeartbeat> byInstance = new LinkedHashMap<>();
   private final List<Arrival> ready = new ArrayList<>();
 
   /**
    * @return the heartbeat that gives way to it, or null
    */
   Arrival forTopics(Arrival arrival, Long readInFlight) {
-    return put(new Waiting(arrival, false, readInFlight));
+    return put(new WaitingHeartbeat(arrival, false, readInFlight));
   }
 
   Arrival forGroup(Arrival arrival) {
-    return put(new Waiting(arrival, true, null));
+    return put(new WaitingHeartbeat(arrival, true, null));
   }
 
-  private Arrival put(Waiting waiting) {
+  private Arrival put(WaitingHeartbeat waiting) {
     String instance = waiting.arrival().beat().instance();
     if (byInstance.size() >= MAX && !byInstance.containsKey(instance)) {
       return waiting.arrival();
     }
-    Waiting former = byInstance.put(instance, waiting);
+    WaitingHeartbeat former = byInstance.put(instance, waiting);
     return former == null ? null : former.arrival();
   }
 
@@ -84,7 +84,7 @@ final class WaitingHeartbeats {
   }
 
   /** Thousands may wait: each is looked at once, and none is compared with others. */
-  private List<Arrival> take(Predicate<Waiting> which) {
+  private List<Arrival> take(Predicate<WaitingHeartbeat> which) {
     List<Arrival> taken = new ArrayList<>();
     byInstance
         .values()

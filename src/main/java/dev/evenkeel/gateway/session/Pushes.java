@@ -21,7 +21,7 @@ final class Pushes {
   /**
    * @param asked null if nobody waits for an answer
    */
-  private record Waiting(Buffer address, Buffer body, Message<?> asked) {
+  private record WaitingPush(Buffer address, Buffer body, Message<?> asked) {
     int bytes() {
       return address.length() + body.length();
     }
@@ -32,7 +32,7 @@ final class Pushes {
   private final SessionConnection connection;
   private final SessionOptions limits;
   private final SessionMeters meters;
-  private final ArrayDeque<Waiting> queue = new ArrayDeque<>(0);
+  private final ArrayDeque<WaitingPush> queue = new ArrayDeque<>(0);
   private long queuedBytes;
 
   /** In the order in which they were sent. */
@@ -54,7 +54,7 @@ final class Pushes {
    * @return false if too much waits already: the connection must be closed
    */
   boolean push(Buffer address, Buffer body, Message<?> asked) {
-    Waiting next = new Waiting(address, body, asked);
+    WaitingPush next = new WaitingPush(address, body, asked);
     if (next.bytes() > limits.get(SessionOptions.BODY_BYTES_MAX)) {
       drop(
           next,
@@ -77,7 +77,7 @@ final class Pushes {
     return true;
   }
 
-  private void write(Waiting next) {
+  private void write(WaitingPush next) {
     int number = 0;
     if (next.asked() != null) {
       if (unanswered.size() >= limits.get(SessionOptions.PUSHES_QUEUED_MAX)) {
@@ -98,7 +98,7 @@ final class Pushes {
   /** The client reads again. */
   void drained() {
     while (!connection.held() && !queue.isEmpty()) {
-      Waiting next = queue.poll();
+      WaitingPush next = queue.poll();
       queuedBytes -= next.bytes();
       write(next);
     }
@@ -127,7 +127,7 @@ final class Pushes {
     unanswered.clear();
   }
 
-  private void drop(Waiting each, Refusal refusal, String why) {
+  private void drop(WaitingPush each, Refusal refusal, String why) {
     meters.pushesDropped.increment();
     if (each.asked() != null) {
       each.asked().fail(1 + refusal.ordinal(), why);

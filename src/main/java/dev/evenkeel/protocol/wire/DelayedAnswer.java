@@ -10,13 +10,13 @@ import java.util.List;
  *
  * @param next where to read on; null: this is all
  */
-public record DelayedAnswer(List<Waiting> messages, DelayedId next) {
+public record DelayedAnswer(List<DelayedCopy> messages, DelayedId next) {
   private static final Codec<DelayedId> ID = Codec.record(DelayedId.class);
 
   private static final Codec<DelayedAnswer> CODEC =
       Codec.record(
           DelayedAnswer.class,
-          Codec.list(Codec.record(Waiting.class, ID, Codec.BLOB)),
+          Codec.list(Codec.record(DelayedCopy.class, ID, Codec.BLOB)),
           Codec.nullable(ID));
 
   /**
@@ -24,7 +24,7 @@ public record DelayedAnswer(List<Waiting> messages, DelayedId next) {
    *
    * @param copy of the message, as {@link MessageCodec} writes it; null: it cannot be read
    */
-  public record Waiting(DelayedId id, byte[] copy) {
+  public record DelayedCopy(DelayedId id, byte[] copy) {
     /** Null if it cannot be read. */
     public Message message() {
       return copy == null ? null : MessageCodec.decode(copy);

@@ -4,11 +4,11 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /** Messages of a shard that failed in a group and wait, by offset. For people: without messages. */
-public record RetriesList(List<Waiting> waiting) {
+public record RetriesList(List<WaitingRetry> waiting) {
   private static final Codec<RetriesList> CODEC =
-      Codec.record(RetriesList.class, Codec.list(Codec.record(Waiting.class)));
+      Codec.record(RetriesList.class, Codec.list(Codec.record(WaitingRetry.class)));
 
-  /** Where messages wait, as {@link Waiting#place} has it. */
+  /** Where messages wait, as {@link WaitingRetry#place} has it. */
   public static final int IN_WINDOW = 0;
 
   public static final int IN_LOG = 1;
@@ -24,7 +24,7 @@ public record RetriesList(List<Waiting> waiting) {
    * @param firstFailedMillis when the first attempt failed, in milliseconds since 1970; 0: none has
    * @param lastFailedMillis when the last attempt failed; 0: none has
    */
-  public record Waiting(
+  public record WaitingRetry(
       long offset,
       int place,
       int attempts,

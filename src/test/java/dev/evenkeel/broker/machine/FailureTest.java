@@ -108,7 +108,7 @@ class FailureTest {
     return DeadLettersAnswer.decode(answer.encode().view());
   }
 
-  private List<RetriesList.Waiting> waiting(long from, int max) {
+  private List<RetriesList.WaitingRetry> waiting(long from, int max) {
     RetriesList list =
         rig.data.read(
             store -> new StoredFailures(store, rig.data::bytes, KEY).waiting(from, max, rig.now));
@@ -130,7 +130,7 @@ class FailureTest {
     assertThat(answer().nextInMillis()).isEqualTo(1_000);
     assertThat(waiting(0, 10))
         .containsExactly(
-            new RetriesList.Waiting(3, RetriesList.IN_LOG, 1, 1_000, rig.now, rig.now));
+            new RetriesList.WaitingRetry(3, RetriesList.IN_LOG, 1, 1_000, rig.now, rig.now));
     assertThat(waiting(4, 10)).isEmpty();
     rig.now += 1_000;
     assertThat(due()).containsExactly(3L);

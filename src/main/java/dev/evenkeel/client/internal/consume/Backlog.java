@@ -10,9 +10,9 @@ import java.util.ArrayDeque;
  */
 final class Backlog {
   /** A batch, with the first of its offsets that is wanted. */
-  private record Waiting(FetchAnswer.Placed placed, long from) {}
+  private record WaitingBatch(FetchAnswer.Placed placed, long from) {}
 
-  private final ArrayDeque<Waiting> batches = new ArrayDeque<>();
+  private final ArrayDeque<WaitingBatch> batches = new ArrayDeque<>();
   private BatchReader reader;
   private FetchAnswer.Placed reading;
   private boolean broken;
@@ -21,7 +21,7 @@ final class Backlog {
 
   /** Adds a batch whose checksum is right. Messages below {@code from} are skipped. */
   void add(FetchAnswer.Placed placed, long from) {
-    batches.add(new Waiting(placed, from));
+    batches.add(new WaitingBatch(placed, from));
   }
 
   /** The bytes that each message of a batch counts for: its share of the unpacked batch. */
@@ -35,7 +35,7 @@ final class Backlog {
     if (reader != null && reader.hasNext()) {
       return Math.max(wantedFrom, reader.nextOffset());
     }
-    Waiting waiting = batches.peek();
+    WaitingBatch waiting = batches.peek();
     return waiting == null ? -1 : waiting.from();
   }
 
@@ -45,7 +45,7 @@ final class Backlog {
    */
   Task next(Task.Owner owner) {
     while (reader == null || !reader.hasNext()) {
-      Waiting waiting = batches.poll();
+      WaitingBatch waiting = batches.poll();
       if (waiting == null) {
         reader = null;
         reading = null;
@@ -69,7 +69,7 @@ final class Backlog {
     }
   }
 
-  private void begin(Waiting waiting) {
+  private void begin(WaitingBatch waiting) {
     reading = waiting.placed();
     broken = false;
     share = share(reading);

@@ -35,7 +35,7 @@ public final class HandlerStream implements ConsumerStream, Ending {
   /**
    * @param context on which the consumer gave the message
    */
-  private record Waiting(Delivery delivery, Promise<Void> end, ContextInternal context) {}
+  private record WaitingDelivery(Delivery delivery, Promise<Void> end, ContextInternal context) {}
 
   private record MessageId(LeasedShard shard, long offset) {
     static MessageId of(Delivery delivery) {
@@ -49,12 +49,12 @@ public final class HandlerStream implements ConsumerStream, Ending {
    * Messages that the consumer handed out and the application has not asked for yet. At most {@code
    * parallel}.
    */
-  private final ArrayDeque<Waiting> queue = new ArrayDeque<>();
+  private final ArrayDeque<WaitingDelivery> queue = new ArrayDeque<>();
 
   /**
    * Messages that the handler got and the application has not finished. At most {@code parallel}.
    */
-  private final Map<MessageId, Waiting> unfinished = new HashMap<>();
+  private final Map<MessageId, WaitingDelivery> unfinished = new HashMap<>();
 
   /** Shards that are being given away. */
   private final Set<LeasedShard> draining = new HashSet<>();
@@ -185,7 +185,8 @@ public final class HandlerStream implements ConsumerStream, Ending {
   }
 
   private Future<Void> deliver(Delivery delivery) {
-    Waiting waiting = new Waiting(delivery, Promise.promise(), ContextInternal.current());
+    WaitingDelivery waiting =
+        new WaitingDelivery(delivery, Promise.promise(), ContextInternal.current());
     synchronized (this) {
       context = waiting.context().unwrap();
       boolean waits = handler == null || demand == 0 || !queue.isEmpty();
@@ -231,7 +232,7 @@ public final class HandlerStream implements ConsumerStream, Ending {
   /** Gives messages to the handler, as many as it asked for. Runs on the consumer's context. */
   private void drain() {
     while (true) {
-      Waiting next;
+      WaitingDelivery next;
       Handler<Delivery> to;
       synchronized (this) {
         if (handling || handler == null || demand == 0 || queue.isEmpty()) {
@@ -255,7 +256,7 @@ public final class HandlerStream implements ConsumerStream, Ending {
     }
   }
 
-  private void handle(Waiting next, Handler<Delivery> to) {
+  private void handle(WaitingDelivery next, Handler<Delivery> to) {
     try {
       to.handle(next.delivery());
       if (finishing == Finishing.AUTOMATIC) {
@@ -285,7 +286,7 @@ public final class HandlerStream implements ConsumerStream, Ending {
 
   @Override
   public void finish(Delivery delivery) {
-    Waiting ended = settled(delivery);
+    WaitingDelivery ended = settled(delivery);
     if (ended != null) {
       ended.end().tryComplete();
     }
@@ -293,24 +294,25 @@ public final class HandlerStream implements ConsumerStream, Ending {
 
   @Override
   public void fail(Delivery delivery, Throwable cause) {
-    Waiting ended = settled(delivery);
+    WaitingDelivery ended = settled(delivery);
     if (ended != null) {
       ended.end().tryFail(cause);
     }
   }
 
-  private synchronized Waiting settled(Delivery delivery) {
+  private synchronized WaitingDelivery settled(Delivery delivery) {
     return unfinished.remove(MessageId.of(delivery));
   }
 
   /** The messages that the application has got and not ended. */
   public synchronized List<Delivery> unfinished() {
-    return unfinished.values().stream().map(Waiting::delivery).toList();
+    return unfinished.values().stream().map(WaitingDelivery::delivery).toList();
   }
 
   /** A message that the application has got and not ended; null: there is no such message. */
   public synchronized Delivery unfinished(String topic, int shard, long epoch, long offset) {
-    Waiting waiting = unfinished.get(new MessageId(new LeasedShard(topic, shard, epoch), offset));
+    WaitingDelivery waiting =
+        unfinished.get(new MessageId(new LeasedShard(topic, shard, epoch), offset));
     return waiting == null ? null : waiting.delivery();
   }
 
@@ -327,7 +329,7 @@ public final class HandlerStream implements ConsumerStream, Ending {
    * @param diedOf unfinished messages
    */
   public Future<Void> giveBackAndClose(Collection<Delivery> diedOf) {
-    List<Waiting> ends = new ArrayList<>();
+    List<WaitingDelivery> ends = new ArrayList<>();
     synchronized (this) {
       Set<MessageId> stay = diedOf.stream().map(MessageId::of).collect(Collectors.toSet());
       unfinished

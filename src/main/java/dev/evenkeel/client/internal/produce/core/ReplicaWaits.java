@@ -27,12 +27,12 @@ public final class ReplicaWaits<T> {
   /** The log index of something that is in the log at an index that nobody remembers. */
   public static final long SOMEWHERE = -1;
 
-  private record Waiting<T>(T thing, long index, long untilMillis) {}
+  private record ReplicaWait<T>(T thing, long index, long untilMillis) {}
 
   private static final class Group<T> {
-    final Deque<Waiting<T>> queue = new ArrayDeque<>();
+    final Deque<ReplicaWait<T>> queue = new ArrayDeque<>();
     long everywhere = -1;
-    Waiting<T> asked;
+    ReplicaWait<T> asked;
     long askAtMillis = Long.MIN_VALUE;
     List<String> missing = List.of();
   }
@@ -66,7 +66,7 @@ public final class ReplicaWaits<T> {
   /** Lets {@code thing} wait. */
   public void add(T thing, int group, long index, long nowMillis) {
     Group<T> of = groups.computeIfAbsent(group, none -> new Group<>());
-    of.queue.add(new Waiting<>(thing, index, nowMillis + timeoutMillis));
+    of.queue.add(new ReplicaWait<>(thing, index, nowMillis + timeoutMillis));
     settle(of, nowMillis);
   }
 
@@ -76,7 +76,7 @@ public final class ReplicaWaits<T> {
     groups.forEach(
         (number, group) -> {
           settle(group, nowMillis);
-          Waiting<T> first = group.queue.peekFirst();
+          ReplicaWait<T> first = group.queue.peekFirst();
           if (first != null && group.asked == null && nowMillis >= group.askAtMillis) {
             group.asked = first;
             long left = Math.min(QUESTION_MILLIS_MAX, first.untilMillis() - nowMillis);
@@ -110,7 +110,7 @@ public final class ReplicaWaits<T> {
 
   private void settle(Group<T> group, long nowMillis) {
     while (!group.queue.isEmpty()) {
-      Waiting<T> first = group.queue.peekFirst();
+      ReplicaWait<T> first = group.queue.peekFirst();
       boolean onAll = first.index() != SOMEWHERE && first.index() <= group.everywhere;
       // While a question is on its way, wait a little for its answer: it names the missing nodes.
       boolean late = nowMillis >= endMillis(group, first);
@@ -122,7 +122,7 @@ public final class ReplicaWaits<T> {
     }
   }
 
-  private static <T> long endMillis(Group<T> group, Waiting<T> first) {
+  private static <T> long endMillis(Group<T> group, ReplicaWait<T> first) {
     return first.untilMillis() + (group.asked == null ? 0 : GRACE_MILLIS);
   }
 

@@ -6,8 +6,8 @@ import io.vertx.core.Future;
 import java.util.concurrent.ExecutionException;
 
 /** Waits for futures. */
-final class Waiting {
-  private Waiting() {}
+final class Await {
+  private Await() {}
 
   /**
    * Waits for the result.
