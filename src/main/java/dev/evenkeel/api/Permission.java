@@ -1,9 +1,9 @@
 package dev.evenkeel.api;
 
 import dev.evenkeel.protocol.Names;
-import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.util.Nearest;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;

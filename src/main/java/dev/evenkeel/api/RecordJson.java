@@ -1,6 +1,6 @@
 package dev.evenkeel.api;
 
-import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonArray;
@@ -335,7 +335,7 @@ public final class RecordJson<T extends Record> {
    */
   public T readStrictly(JsonObject json, String... others) {
     List<String> known = Stream.concat(Stream.of(others), fields.stream()).toList();
-    Nearest.requireKnown("field", json.fieldNames(), known);
+    Names.requireKnown("field", json.fieldNames(), known);
     return read(json, true);
   }
 

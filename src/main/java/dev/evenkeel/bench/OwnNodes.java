@@ -5,7 +5,7 @@ import dev.evenkeel.cli.ChildProcesses;
 import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.FreePorts;
 import dev.evenkeel.cli.OwnProgram;
-import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.util.files.DurableFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -10,7 +10,7 @@ import ch.qos.logback.core.rolling.RollingFileAppender;
 import ch.qos.logback.core.rolling.SizeBasedTriggeringPolicy;
 import ch.qos.logback.core.util.FileSize;
 import dev.evenkeel.gateway.access.AuditLog;
-import dev.evenkeel.protocol.files.PrivateFiles;
+import dev.evenkeel.util.files.PrivateFiles;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.slf4j.LoggerFactory;

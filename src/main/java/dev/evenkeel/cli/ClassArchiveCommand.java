@@ -1,6 +1,6 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.util.files.DurableFiles;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;

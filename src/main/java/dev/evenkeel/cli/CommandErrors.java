@@ -2,8 +2,8 @@ package dev.evenkeel.cli;
 
 import dev.evenkeel.client.MemberFaultException;
 import dev.evenkeel.log.LogStartException;
-import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.util.Nearest;
 import java.io.PrintWriter;
 import java.nio.file.InvalidPathException;
 import java.util.ArrayList;

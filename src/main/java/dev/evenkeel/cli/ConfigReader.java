@@ -1,7 +1,7 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.settings.Setting;
+import dev.evenkeel.util.Nearest;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.charset.MalformedInputException;

@@ -4,7 +4,7 @@ import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.client.internal.session.Credentials;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.protocol.tls.TlsFailures;
+import dev.evenkeel.util.tls.TlsFailures;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonObject;
@@ -299,7 +299,7 @@ public final class HttpApi {
     }
     return TlsFailures.isAboutCertificate(failure)
         ? ("%s shows a certificate that is not trusted (%s): name the file with the certificate of"
-               + " its authority with --ca FILE")
+                + " its authority with --ca FILE")
             .formatted(url, TlsFailures.reason(failure))
         : url + " does not answer with TLS: if the node has none, write http://";
   }

@@ -1,9 +1,9 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.protocol.tls.CertificateNames;
-import dev.evenkeel.protocol.tls.TlsException;
-import dev.evenkeel.protocol.tls.TlsFiles;
-import dev.evenkeel.protocol.tls.TlsIdentity;
+import dev.evenkeel.util.tls.CertificateNames;
+import dev.evenkeel.util.tls.TlsException;
+import dev.evenkeel.util.tls.TlsFiles;
+import dev.evenkeel.util.tls.TlsIdentity;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.stream.Collectors;

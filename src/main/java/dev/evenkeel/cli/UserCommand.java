@@ -6,7 +6,7 @@ import dev.evenkeel.gateway.access.Users;
 import dev.evenkeel.gateway.access.Users.User;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.util.files.DurableFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

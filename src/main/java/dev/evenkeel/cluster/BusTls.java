@@ -1,7 +1,7 @@
 package dev.evenkeel.cluster;
 
-import dev.evenkeel.protocol.tls.TlsFiles;
-import dev.evenkeel.protocol.tls.TlsIdentity;
+import dev.evenkeel.util.tls.TlsFiles;
+import dev.evenkeel.util.tls.TlsIdentity;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.EventBusOptions;
 import io.vertx.core.http.ClientAuth;

@@ -5,7 +5,7 @@ import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.protocol.tls.TlsIdentity;
+import dev.evenkeel.util.tls.TlsIdentity;
 import io.vertx.core.spi.VertxTracerFactory;
 import java.util.List;
 

@@ -1,6 +1,6 @@
 package dev.evenkeel.cluster;
 
-import dev.evenkeel.protocol.LogLimiter;
+import dev.evenkeel.util.LogLimiter;
 import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;

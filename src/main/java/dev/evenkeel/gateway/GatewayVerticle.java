@@ -16,7 +16,7 @@ import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.gateway.access.ApiRules;
 import dev.evenkeel.gateway.access.ProduceQuestion;
-import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
@@ -79,7 +79,7 @@ public final class GatewayVerticle extends VerticleBase {
 
   @Override
   public Future<?> start() {
-    Nearest.requireKnown("configuration key", config().fieldNames(), List.of());
+    Names.requireKnown("configuration key", config().fieldNames(), List.of());
     EvenkeelClient shared = LocalObjects.get(vertx, EvenkeelClient.class);
     if (shared != null) {
       return begin(shared);

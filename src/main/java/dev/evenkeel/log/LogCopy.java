@@ -1,6 +1,6 @@
 package dev.evenkeel.log;
 
-import dev.evenkeel.protocol.files.ByteRate;
+import dev.evenkeel.util.files.ByteRate;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 

@@ -1,6 +1,6 @@
 package dev.evenkeel.log;
 
-import dev.evenkeel.protocol.tls.TlsIdentity;
+import dev.evenkeel.util.tls.TlsIdentity;
 import java.nio.file.Path;
 import java.util.List;
 

@@ -2,6 +2,9 @@ package dev.evenkeel.protocol;
 
 import static dev.evenkeel.protocol.Refusal.INVALID;
 
+import dev.evenkeel.util.Nearest;
+import java.util.Collection;
+
 /** What names of topics, groups, members, producers and nodes may look like. */
 public final class Names {
   /** What the name of a dispatcher that holds a lease begins with; the node's follows. */
@@ -73,5 +76,19 @@ public final class Names {
     StringBuilder out = new StringBuilder();
     name.codePoints().forEach(c -> out.appendCodePoint(Character.isISOControl(c) ? '?' : c));
     return out.toString();
+  }
+
+  /**
+   * Refuses names that are not known, for example misspelled ones.
+   *
+   * @param kind of names, for the message
+   * @throws RefusedException INVALID, naming the first that is not known, and the nearest to it
+   */
+  public static void requireKnown(String kind, Collection<String> names, Collection<String> known) {
+    for (String name : names) {
+      if (!known.contains(name)) {
+        throw INVALID.error(Nearest.unknown(kind, name, known));
+      }
+    }
   }
 }

@@ -1,6 +1,6 @@
 package dev.evenkeel.settings;
 
-import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonObject;
@@ -26,7 +26,7 @@ public abstract class SettingValues<S extends SettingValues<S>> {
    */
   protected SettingValues(Settings settings, JsonObject json) {
     this(settings);
-    Nearest.requireKnown(settings.kind(), json.fieldNames(), settings.byKey().keySet());
+    Names.requireKnown(settings.kind(), json.fieldNames(), settings.byKey().keySet());
     for (String key : json.fieldNames()) {
       Object value = json.getValue(key);
       if (value != null) {

@@ -1,7 +1,7 @@
 package dev.evenkeel.storage;
 
-import dev.evenkeel.protocol.files.ByteRate;
-import dev.evenkeel.protocol.files.PrivateFiles;
+import dev.evenkeel.util.files.ByteRate;
+import dev.evenkeel.util.files.PrivateFiles;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;

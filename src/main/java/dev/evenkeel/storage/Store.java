@@ -1,6 +1,6 @@
 package dev.evenkeel.storage;
 
-import dev.evenkeel.protocol.files.ByteRate;
+import dev.evenkeel.util.files.ByteRate;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;

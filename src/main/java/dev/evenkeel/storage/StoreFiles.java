@@ -1,7 +1,7 @@
 package dev.evenkeel.storage;
 
-import dev.evenkeel.protocol.files.DurableFiles;
-import dev.evenkeel.protocol.files.PrivateFiles;
+import dev.evenkeel.util.files.DurableFiles;
+import dev.evenkeel.util.files.PrivateFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,9 +3,9 @@ package dev.evenkeel.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.settings.ByteSizes;
+import dev.evenkeel.util.Nearest;
 import java.nio.file.Files;
 import java.util.List;
 import org.junit.jupiter.api.Test;

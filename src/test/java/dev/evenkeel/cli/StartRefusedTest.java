@@ -9,7 +9,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import dev.evenkeel.TestPorts;
 import dev.evenkeel.protocol.NodePorts;
-import dev.evenkeel.protocol.files.LockedFile;
+import dev.evenkeel.util.files.LockedFile;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Futures;
 import dev.evenkeel.TestCertificates;
-import dev.evenkeel.protocol.tls.TlsFiles;
-import dev.evenkeel.protocol.tls.TlsIdentity;
+import dev.evenkeel.util.tls.TlsFiles;
+import dev.evenkeel.util.tls.TlsIdentity;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.KeyCertOptions;
 import io.vertx.core.net.NetServer;

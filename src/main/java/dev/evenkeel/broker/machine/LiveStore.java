@@ -2,13 +2,13 @@ package dev.evenkeel.broker.machine;
 
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
-import dev.evenkeel.protocol.Causes;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.protocol.files.DurableFiles;
-import dev.evenkeel.protocol.files.PrivateFiles;
 import dev.evenkeel.storage.DamagedStoreException;
 import dev.evenkeel.storage.Store;
 import dev.evenkeel.storage.StoreFiles;
+import dev.evenkeel.util.Causes;
+import dev.evenkeel.util.files.DurableFiles;
+import dev.evenkeel.util.files.PrivateFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,9 +1,9 @@
 package dev.evenkeel.broker.machine;
 
 import dev.evenkeel.log.EntryBodies;
-import dev.evenkeel.protocol.files.DurableFiles;
 import dev.evenkeel.storage.segment.BodyPart;
 import dev.evenkeel.storage.segment.Segments;
+import dev.evenkeel.util.files.DurableFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;

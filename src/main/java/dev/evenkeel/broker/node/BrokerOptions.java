@@ -3,7 +3,7 @@ package dev.evenkeel.broker.node;
 import static dev.evenkeel.protocol.Refusal.INVALID;
 
 import dev.evenkeel.log.LogSettings;
-import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.settings.Setting;
 import dev.evenkeel.settings.SettingType;
@@ -170,7 +170,7 @@ public final class BrokerOptions extends SettingValues<BrokerOptions> {
 
   private static LogSettings.Peer peer(Object json) {
     JsonObject peer = (JsonObject) json;
-    Nearest.requireKnown("key of a peer", peer.fieldNames(), PEER_KEYS);
+    Names.requireKnown("key of a peer", peer.fieldNames(), PEER_KEYS);
     String node = peer.getString("node");
     if (node == null) {
       throw INVALID.error("a peer lacks 'node'");

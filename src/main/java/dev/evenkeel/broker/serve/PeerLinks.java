@@ -1,8 +1,8 @@
 package dev.evenkeel.broker.serve;
 
-import dev.evenkeel.protocol.LogLimiter;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.util.LogLimiter;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.Map;

@@ -5,7 +5,7 @@ import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.protocol.tls.CertificateNames;
+import dev.evenkeel.util.tls.CertificateNames;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.io.IOException;

@@ -2,7 +2,6 @@ package dev.evenkeel.gateway.access;
 
 import dev.evenkeel.api.Permission;
 import dev.evenkeel.protocol.Names;
-import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.DecodeException;
@@ -101,7 +100,7 @@ public final class Users {
     List<User> users = new ArrayList<>();
     try {
       JsonObject file = new JsonObject(text);
-      Nearest.requireKnown("field", file.fieldNames(), List.of("users"));
+      Names.requireKnown("field", file.fieldNames(), List.of("users"));
       for (Object each : file.getJsonArray("users", new JsonArray())) {
         users.add(user((JsonObject) each));
       }
@@ -118,7 +117,7 @@ public final class Users {
   }
 
   private static User user(JsonObject json) {
-    Nearest.requireKnown("field of a user", json.fieldNames(), KEYS);
+    Names.requireKnown("field of a user", json.fieldNames(), KEYS);
     String name = Names.check("user", json.getString("name"));
     List<Token.Digest> tokens = new ArrayList<>();
     for (Object each : json.getJsonArray("tokens", new JsonArray())) {

@@ -1,6 +1,6 @@
 package dev.evenkeel.gateway.http;
 
-import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.protocol.Names;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
@@ -146,7 +146,7 @@ final class Requests {
 
   /** The parameters of the query; refuses those that are not known. */
   static MultiMap query(RoutingContext context, String... known) {
-    Nearest.requireKnown("query parameter", context.queryParams().names(), List.of(known));
+    Names.requireKnown("query parameter", context.queryParams().names(), List.of(known));
     return context.queryParams();
   }
 }

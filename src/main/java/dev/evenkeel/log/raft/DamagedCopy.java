@@ -2,8 +2,8 @@ package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.ReplicatedState;
-import dev.evenkeel.protocol.files.DurableFiles;
-import dev.evenkeel.protocol.files.PrivateFiles;
+import dev.evenkeel.util.files.DurableFiles;
+import dev.evenkeel.util.files.PrivateFiles;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;

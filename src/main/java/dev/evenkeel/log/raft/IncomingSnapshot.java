@@ -2,8 +2,8 @@ package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.SnapshotManifest;
 import dev.evenkeel.log.SnapshotManifest.Entry;
-import dev.evenkeel.protocol.files.DurableFiles;
-import dev.evenkeel.protocol.files.PrivateFiles;
+import dev.evenkeel.util.files.DurableFiles;
+import dev.evenkeel.util.files.PrivateFiles;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -1,6 +1,6 @@
 package dev.evenkeel.log.raft;
 
-import dev.evenkeel.protocol.files.ByteRate;
+import dev.evenkeel.util.files.ByteRate;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;

@@ -1,7 +1,7 @@
 package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.LogStartException;
-import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.util.files.DurableFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

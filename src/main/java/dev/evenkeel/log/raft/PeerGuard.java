@@ -1,9 +1,9 @@
 package dev.evenkeel.log.raft;
 
-import dev.evenkeel.protocol.LogLimiter;
 import dev.evenkeel.protocol.VoterId;
-import dev.evenkeel.protocol.tls.CertificateNames;
+import dev.evenkeel.util.LogLimiter;
 import dev.evenkeel.util.MonotonicClock;
+import dev.evenkeel.util.tls.CertificateNames;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.EnumSet;

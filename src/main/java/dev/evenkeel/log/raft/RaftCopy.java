@@ -4,7 +4,7 @@ import dev.evenkeel.log.Elections;
 import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogCopy;
 import dev.evenkeel.log.SnapshotTransfer;
-import dev.evenkeel.protocol.files.ByteRate;
+import dev.evenkeel.util.files.ByteRate;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;

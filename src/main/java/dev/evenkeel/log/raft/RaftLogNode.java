@@ -13,7 +13,7 @@ import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.VoterId;
-import dev.evenkeel.protocol.files.LockedFile;
+import dev.evenkeel.util.files.LockedFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

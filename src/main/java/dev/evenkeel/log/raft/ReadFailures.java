@@ -1,7 +1,7 @@
 package dev.evenkeel.log.raft;
 
-import dev.evenkeel.protocol.Causes;
 import dev.evenkeel.util.Backoff;
+import dev.evenkeel.util.Causes;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;

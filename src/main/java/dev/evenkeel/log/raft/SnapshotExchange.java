@@ -2,7 +2,7 @@ package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.PeerLink;
-import dev.evenkeel.protocol.files.ByteRate;
+import dev.evenkeel.util.files.ByteRate;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 

@@ -1,8 +1,8 @@
 package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.DamagedStateException;
-import dev.evenkeel.protocol.files.DurableFiles;
-import dev.evenkeel.protocol.files.PrivateFiles;
+import dev.evenkeel.util.files.DurableFiles;
+import dev.evenkeel.util.files.PrivateFiles;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;

@@ -4,7 +4,7 @@ import dev.evenkeel.log.SnapshotManifest;
 import dev.evenkeel.log.SnapshotManifest.Entry;
 import dev.evenkeel.log.SnapshotSource;
 import dev.evenkeel.log.SnapshotTransfer;
-import dev.evenkeel.protocol.files.ByteRate;
+import dev.evenkeel.util.files.ByteRate;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;

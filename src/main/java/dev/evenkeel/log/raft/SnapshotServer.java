@@ -5,7 +5,7 @@ import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
 import dev.evenkeel.log.SnapshotManifest;
 import dev.evenkeel.log.SnapshotSource;
-import dev.evenkeel.protocol.files.ByteRate;
+import dev.evenkeel.util.files.ByteRate;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

@@ -7,7 +7,7 @@ import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.log.UnreadableEntryException;
-import dev.evenkeel.protocol.Causes;
+import dev.evenkeel.util.Causes;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;

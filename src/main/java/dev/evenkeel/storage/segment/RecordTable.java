@@ -1,6 +1,6 @@
 package dev.evenkeel.storage.segment;
 
-import dev.evenkeel.protocol.files.PrivateFiles;
+import dev.evenkeel.util.files.PrivateFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

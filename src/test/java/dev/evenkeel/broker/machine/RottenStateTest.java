@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.log.DamagedStateException;
 import dev.evenkeel.protocol.DataCommand;
-import dev.evenkeel.protocol.files.ByteRate;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.storage.RocksShared;
 import dev.evenkeel.storage.RocksStore;
+import dev.evenkeel.util.files.ByteRate;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;

@@ -7,7 +7,7 @@ import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeInfo;
 import dev.evenkeel.log.NodeInfo.Stage;
-import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.util.files.DurableFiles;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.StartAgainException;
-import dev.evenkeel.protocol.files.ByteRate;
-import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.util.files.ByteRate;
+import dev.evenkeel.util.files.DurableFiles;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;

@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogGroup;
-import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.util.files.DurableFiles;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Path;

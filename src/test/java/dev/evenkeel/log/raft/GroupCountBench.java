@@ -2,7 +2,7 @@ package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogSettings;
-import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.util.files.DurableFiles;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;

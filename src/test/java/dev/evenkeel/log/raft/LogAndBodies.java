@@ -3,7 +3,7 @@ package dev.evenkeel.log.raft;
 import dev.evenkeel.broker.machine.SegmentBodies;
 import dev.evenkeel.log.EntryBodies;
 import dev.evenkeel.log.LogStartException;
-import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.util.files.DurableFiles;
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;

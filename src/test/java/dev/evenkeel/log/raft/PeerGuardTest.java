@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.TestCertificates;
 import dev.evenkeel.log.LogSettings;
-import dev.evenkeel.protocol.tls.TlsFiles;
-import dev.evenkeel.protocol.tls.TlsIdentity;
+import dev.evenkeel.util.tls.TlsFiles;
+import dev.evenkeel.util.tls.TlsIdentity;
 import java.lang.reflect.Proxy;
 import java.net.Socket;
 import java.nio.file.Path;

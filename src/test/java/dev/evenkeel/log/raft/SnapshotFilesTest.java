@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.log.SnapshotManifest;
 import dev.evenkeel.log.SnapshotManifest.Entry;
-import dev.evenkeel.protocol.files.ByteRate;
-import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.util.files.ByteRate;
+import dev.evenkeel.util.files.DurableFiles;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;

@@ -8,7 +8,7 @@ import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.SnapshotManifest;
 import dev.evenkeel.log.SnapshotSource;
 import dev.evenkeel.log.SnapshotTransfer;
-import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.util.files.DurableFiles;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
-import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.util.files.DurableFiles;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

@@ -3,7 +3,7 @@ package dev.evenkeel.log.raft;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.log.EntryBodies;
-import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.util.files.DurableFiles;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;

@@ -3,7 +3,7 @@ package dev.evenkeel.storage.segment;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Golden;
-import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.util.files.DurableFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

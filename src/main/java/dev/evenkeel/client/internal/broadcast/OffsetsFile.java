@@ -2,9 +2,9 @@ package dev.evenkeel.client.internal.broadcast;
 
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.protocol.files.DurableFiles;
-import dev.evenkeel.protocol.files.LockedFile;
-import dev.evenkeel.protocol.files.PrivateFiles;
+import dev.evenkeel.util.files.DurableFiles;
+import dev.evenkeel.util.files.LockedFile;
+import dev.evenkeel.util.files.PrivateFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,4 +1,4 @@
-package dev.evenkeel.protocol.tls;
+package dev.evenkeel.util.tls;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package dev.evenkeel.protocol.tls;
+package dev.evenkeel.util.tls;
 
 /** Keys or certificates cannot be used; the message names the file and says why. */
 public final class TlsException extends Exception {

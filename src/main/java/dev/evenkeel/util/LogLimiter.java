@@ -1,4 +1,4 @@
-package dev.evenkeel.protocol;
+package dev.evenkeel.util;
 
 import java.util.LinkedHashMap;
 import java.util.Map;

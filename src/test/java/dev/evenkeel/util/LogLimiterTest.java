@@ -1,4 +1,4 @@
-package dev.evenkeel.protocol;
+package dev.evenkeel.util;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

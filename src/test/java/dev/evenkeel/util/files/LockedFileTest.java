@@ -1,4 +1,4 @@
-package dev.evenkeel.protocol.files;
+package dev.evenkeel.util.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,6 +1,4 @@
-package dev.evenkeel.protocol;
-
-import static dev.evenkeel.protocol.Refusal.INVALID;
+package dev.evenkeel.util;
 
 import java.util.Collection;
 import java.util.Locale;
@@ -35,20 +33,6 @@ public final class Nearest {
     String hint = hint(name, known);
     String all = known.isEmpty() ? "" : ": known are " + String.join(", ", known);
     return "unknown " + kind + " '" + name + "'" + (hint.isEmpty() ? all : hint);
-  }
-
-  /**
-   * Refuses names that are not known, for example misspelled ones.
-   *
-   * @param kind of names, for the message
-   * @throws RefusedException INVALID, naming the first that is not known, and the nearest to it
-   */
-  public static void requireKnown(String kind, Collection<String> names, Collection<String> known) {
-    for (String name : names) {
-      if (!known.contains(name)) {
-        throw INVALID.error(unknown(kind, name, known));
-      }
-    }
   }
 
   /** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */

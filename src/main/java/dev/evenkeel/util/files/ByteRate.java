@@ -1,4 +1,4 @@
-package dev.evenkeel.protocol.files;
+package dev.evenkeel.util.files;
 
 import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;

@@ -1,4 +1,4 @@
-package dev.evenkeel.protocol.files;
+package dev.evenkeel.util.files;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -1,4 +1,4 @@
-package dev.evenkeel.protocol;
+package dev.evenkeel.util;
 
 /** Finds what lies behind a failure. */
 public final class Causes {

@@ -1,4 +1,4 @@
-package dev.evenkeel.protocol.tls;
+package dev.evenkeel.util.tls;
 
 import java.nio.file.Path;
 

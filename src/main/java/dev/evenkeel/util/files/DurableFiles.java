@@ -1,4 +1,4 @@
-package dev.evenkeel.protocol.files;
+package dev.evenkeel.util.files;
 
 import java.io.File;
 import java.io.IOException;
