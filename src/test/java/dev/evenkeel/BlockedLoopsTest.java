@@ -4,14 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** The alarm rings: a loop that is blocked on purpose is found. */
@@ -38,9 +36,7 @@ class BlockedLoopsTest {
               Thread.currentThread().interrupt();
             }
           });
-      Awaitility.await()
-          .atMost(Duration.ofSeconds(60))
-          .until(() -> warnings.addAll(BlockedLoops.take()) || !warnings.isEmpty());
+      Wait.until(() -> warnings.addAll(BlockedLoops.take()) || !warnings.isEmpty());
       String text = warnings.get(0).text();
       assertThat(text).contains("has been blocked for");
       assertThat(warnings.get(0).stack()).as("where").anyMatch(frame -> frame.contains("await"));

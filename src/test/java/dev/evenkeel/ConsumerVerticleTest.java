@@ -19,8 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class ConsumerVerticleTest {
@@ -37,17 +35,7 @@ class ConsumerVerticleTest {
 
   private static final String NAME = "java:dev.evenkeel.ConsumerVerticle";
 
-  private Vertx vertx;
-
-  @BeforeEach
-  void begin() {
-    vertx = Vertx.vertx();
-  }
-
-  @AfterEach
-  void end() throws Exception {
-    await(vertx.close());
-  }
+  @Closing private final Vertx vertx = Vertx.vertx();
 
   private static JsonObject config(String handler) {
     return new JsonObject()

@@ -1,5 +1,7 @@
 package dev.evenkeel;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.level.Coordinator;
@@ -32,9 +34,7 @@ class InOneJvmTest {
     AtomicIntegerArray read = new AtomicIntegerArray(THREADS);
     AtomicInteger tooFar = new AtomicInteger();
     List<Track> tracks = new ArrayList<>();
-    for (int i = 0; i < THREADS; i++) {
-      tracks.add(coordinator.track("track-" + i));
-    }
+    times(THREADS, i -> tracks.add(coordinator.track("track-" + i)));
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < THREADS; i++) {
       int mine = i;
@@ -55,12 +55,8 @@ class InOneJvmTest {
       threads.add(new Thread(work));
     }
     threads.forEach(Thread::start);
-    for (Thread each : threads) {
-      each.join(TimeUnit.MINUTES.toMillis(2));
-    }
-    for (int i = 0; i < THREADS; i++) {
-      assertThat(read.get(i)).isEqualTo(LINES);
-    }
+    each(threads, each -> each.join(TimeUnit.MINUTES.toMillis(2)));
+    times(THREADS, i -> assertThat(read.get(i)).isEqualTo(LINES));
     assertThat(tooFar).hasValue(0);
   }
 
@@ -83,9 +79,7 @@ class InOneJvmTest {
       List<CompletableFuture<Boolean>> all = new ArrayList<>();
       all.add(example.load("prices").toCompletableFuture());
       assertThat(begun.await(1, TimeUnit.MINUTES)).isTrue();
-      for (int i = 0; i < 9; i++) {
-        all.add(example.load("prices").toCompletableFuture());
-      }
+      times(9, i -> all.add(example.load("prices").toCompletableFuture()));
       mayEnd.countDown();
       int loaded = 0;
       for (CompletableFuture<Boolean> each : all) {

@@ -15,7 +15,6 @@ import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.ReplyException;
 import io.vertx.core.json.JsonObject;
 import java.util.Base64;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -23,7 +22,7 @@ class ProducerVerticleTest {
   private static final String NAME = "dev.evenkeel.ProducerVerticle";
   private static final byte[] NUMBER = {0, 0, 0, 5};
 
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final FakeLink link = new FakeLink(vertx);
   private final FakeBroker broker = new FakeBroker(link);
 
@@ -33,18 +32,11 @@ class ProducerVerticleTest {
     LocalObjects.put(vertx, ClusterDirectory.class, new ClusterDirectory(link));
   }
 
-  @AfterEach
-  void close() {
-    await(vertx.close());
-  }
-
   @Test
   void sendsWhatComesInAndAnswersWithThePlace() {
     String id = deploy(new JsonObject().put("topic", "t").put("address", "in"));
     JsonObject message =
-        new JsonObject()
-            .put("key", "k")
-            .put("payloadBase64", Base64.getEncoder().encodeToString(NUMBER));
+        JsonObject.of("key", "k", "payloadBase64", Base64.getEncoder().encodeToString(NUMBER));
     JsonObject at = (JsonObject) await(vertx.eventBus().request("in", message)).body();
     assertThat(broker.messages(at.getInteger("shard"))).containsExactly(5);
     assertThat(at.getLong("offset")).isZero();
@@ -54,8 +46,7 @@ class ProducerVerticleTest {
     assertThat(waits.getValue("offset")).isNull();
     assertThat(broker.dues).hasSize(1);
     JsonObject wrong = message.copy().put("deliverAfterMs", "soon");
-    assertThatThrownBy(() -> await(vertx.eventBus().request("in", wrong)))
-        .hasMessageContaining("deliverAfterMs");
+    Fails.saying(() -> await(vertx.eventBus().request("in", wrong)), "deliverAfterMs");
     await(vertx.undeploy(id));
   }
 
@@ -72,8 +63,7 @@ class ProducerVerticleTest {
 
   @Test
   void needsAnAddress() {
-    assertThatThrownBy(() -> deploy(new JsonObject().put("topic", "t")))
-        .hasMessageContaining("'address'");
+    Fails.saying(() -> deploy(new JsonObject().put("topic", "t")), "'address'");
   }
 
   private String deploy(JsonObject config) {

@@ -1,7 +1,6 @@
 package dev.evenkeel;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,8 +40,7 @@ class PrometheusTextTest {
         "nonsense | not a line"
       })
   void refusesWhatIsWrong(String lines, String why) {
-    assertThatThrownBy(() -> PrometheusText.parse(lines.replace(';', '\n') + "\n"))
-        .isInstanceOf(AssertionError.class)
-        .hasMessageContaining(why);
+    Fails.with(
+        AssertionError.class, () -> PrometheusText.parse(lines.replace(';', '\n') + "\n"), why);
   }
 }

@@ -3,6 +3,7 @@ package dev.evenkeel.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
 import dev.evenkeel.protocol.QuotaKind;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -163,10 +164,10 @@ class RecordJsonTest {
   @Test
   void aListMayNeedAnItem() {
     JsonObject none = special("x", null, null).put("names", new JsonArray());
-    assertThatThrownBy(() -> SPECIAL.readStrictly(none))
-        .hasMessageContaining(
-            "the field 'names' is []: it must be an array with one item at least, and each item of"
-                + " it a string");
+    Fails.saying(
+        () -> SPECIAL.readStrictly(none),
+        "the field 'names' is []: it must be an array with one item at least, and each item of"
+            + " it a string");
   }
 
   @Test
@@ -247,8 +248,7 @@ class RecordJsonTest {
         "name; 5; the field 'name' is 5: it must be a string",
       })
   void whatIsWrongOfOddFieldsIsRefusedInWords(String field, String value, String words) {
-    JsonObject json =
-        new JsonObject().put("payload", "p").put("headers", new JsonObject()).put("at", 5);
+    var json = new JsonObject().put("payload", "p").put("headers", new JsonObject()).put("at", 5);
     assertThat(ODD.readStrictly(json).at()).isEqualTo("5");
     json.put(field, new JsonArray("[" + value + "]").getValue(0));
     assertThatThrownBy(() -> ODD.readStrictly(json)).hasMessageContaining(words);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.ProducerVerticle;
+import dev.evenkeel.Refused;
 import dev.evenkeel.broker.BrokerVerticle;
 import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.client.ClientOptions;
@@ -83,12 +84,10 @@ class VerticlesPageTest {
 
   private static void assertRefused(
       String key, String kind, String nearest, Consumer<JsonObject> reader) {
-    assertThatThrownBy(() -> reader.accept(new JsonObject().put(key, 1)))
-        .isInstanceOfSatisfying(
-            RefusedException.class,
-            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.INVALID))
-        .hasMessageContaining(
-            "unknown " + kind + " '" + key + "': did you mean '" + nearest + "'?");
+    Refused.with(
+        Refusal.INVALID,
+        () -> reader.accept(new JsonObject().put(key, 1)),
+        "unknown " + kind + " '" + key + "': did you mean '" + nearest + "'?");
   }
 
   @Test
@@ -96,10 +95,7 @@ class VerticlesPageTest {
     Vertx vertx = Vertx.vertx();
     try {
       JsonObject config =
-          new JsonObject()
-              .put("handler", Object.class.getName())
-              .put("address", "in")
-              .put("hots", 1);
+          JsonObject.of("handler", Object.class.getName(), "address", "in", "hots", 1);
       List<Supplier<Deployable>> verticles =
           List.of(
               BrokerVerticle::new,

@@ -1,5 +1,6 @@
 package dev.evenkeel.assign;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.protocol.Shard;
@@ -22,9 +23,7 @@ class AverageAssignorTest {
   @Test
   void firstMembersGetOneMoreInContiguousRanges() {
     List<Shard> shards = new ArrayList<>();
-    for (int i = 0; i < 7; i++) {
-      shards.add(new Shard(1, i));
-    }
+    times(7, i -> shards.add(new Shard(1, i)));
     List<Snapshot.Member> members =
         List.of(
             new Snapshot.Member("c", Set.of(1)),

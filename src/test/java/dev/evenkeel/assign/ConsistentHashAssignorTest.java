@@ -1,5 +1,6 @@
 package dev.evenkeel.assign;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.protocol.Shard;
@@ -18,13 +19,9 @@ class ConsistentHashAssignorTest {
 
   private static Snapshot group(int members, int shards) {
     List<Snapshot.Member> list = new ArrayList<>();
-    for (int i = 0; i < members; i++) {
-      list.add(new Snapshot.Member("m" + i, Set.of(1)));
-    }
+    times(members, i -> list.add(new Snapshot.Member("m" + i, Set.of(1))));
     List<Snapshot.Held> helds = new ArrayList<>();
-    for (int i = 0; i < shards; i++) {
-      helds.add(new Snapshot.Held(new Shard(1, i), null, null, null));
-    }
+    times(shards, i -> helds.add(new Snapshot.Held(new Shard(1, i), null, null, null)));
     return new Snapshot(list, helds);
   }
 

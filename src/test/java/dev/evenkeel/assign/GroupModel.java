@@ -1,5 +1,7 @@
 package dev.evenkeel.assign;
 
+import static dev.evenkeel.Loops.times;
+
 import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -54,9 +56,7 @@ final class GroupModel {
     List<Shard> shards = new ArrayList<>();
     shardsOfTopics.forEach(
         (topic, count) -> {
-          for (int i = 0; i < count; i++) {
-            shards.add(new Shard(topic, i));
-          }
+          times(count, i -> shards.add(new Shard(topic, i)));
         });
     return shards;
   }

@@ -1,5 +1,6 @@
 package dev.evenkeel.assign;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.protocol.Shard;
@@ -26,9 +27,7 @@ class OtherStrategiesTest {
 
   @Test
   void oneRoundOfTheArticleAndRangesMissWhatStickyReaches() {
-    for (int seed = 0; seed < HISTORIES; seed++) {
-      history(new Random(seed));
-    }
+    times(HISTORIES, seed -> history(new Random(seed)));
     Collections.sort(movesOfRanges);
     double median = movesOfRanges.get(movesOfRanges.size() / 2);
     System.out.printf(

@@ -1,5 +1,6 @@
 package dev.evenkeel.assign;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.protocol.Shard;
@@ -24,9 +25,7 @@ class PlannerTest {
   /** Members a, b, ... subscribe to topic 1; '-' is a shard without an owner. */
   private static Snapshot group(int members, String owners) {
     List<Snapshot.Member> list = new ArrayList<>();
-    for (int i = 0; i < members; i++) {
-      list.add(member((char) ('a' + i) + "", 1));
-    }
+    times(members, i -> list.add(member((char) ('a' + i) + "", 1)));
     return new Snapshot(list, topic(1, owners));
   }
 
@@ -126,9 +125,7 @@ class PlannerTest {
   void theShardsWithTheLeastLagMoveAndUnknownLagLast() {
     List<Snapshot.Held> helds = new ArrayList<>();
     Long[] lags = {null, 50L, 7L, null, 9L};
-    for (int i = 0; i < lags.length; i++) {
-      helds.add(new Snapshot.Held(new Shard(1, i), "a", null, lags[i]));
-    }
+    times(lags.length, i -> helds.add(new Snapshot.Held(new Shard(1, i), "a", null, lags[i])));
     Snapshot snapshot = new Snapshot(List.of(member("a", 1), member("b", 1)), helds);
     assertThat(planned(snapshot)).isEqualTo("aabab");
   }
@@ -139,8 +136,7 @@ class PlannerTest {
     for (int i = 0; i < 4; i++) {
       helds.add(new Snapshot.Held(new Shard(1, i), i < 2 ? "a" : "b", null, i < 2 ? 9L : 3L));
     }
-    Snapshot snapshot =
-        new Snapshot(List.of(member("a", 1), member("b", 1), member("c", 1)), helds);
+    var snapshot = new Snapshot(List.of(member("a", 1), member("b", 1), member("c", 1)), helds);
     assertThat(planned(snapshot)).isEqualTo("aacb");
   }
 
@@ -172,8 +168,7 @@ class PlannerTest {
   void shardsPassThroughAThirdWhereSubscriptionsDiffer() {
     List<Snapshot.Held> helds = new ArrayList<>(topic(1, "aaabb"));
     helds.addAll(topic(2, "bc"));
-    Snapshot snapshot =
-        new Snapshot(List.of(member("a", 1), member("b", 1, 2), member("c", 2)), helds);
+    var snapshot = new Snapshot(List.of(member("a", 1), member("b", 1, 2), member("c", 2)), helds);
     assertThat(status(snapshot)).isEqualTo(GroupStatus.HEAVY_LOAD_BALANCE_NEEDED);
     Plan plan = Planner.plan(snapshot, sticky);
     assertThat(owners(plan.targets())).isEqualTo("aaabbcc");
@@ -350,9 +345,7 @@ class PlannerTest {
       }
       subscriptions.add(topics);
     }
-    for (int i = 0; i < 200; i++) {
-      members.add(new Snapshot.Member("m" + i, subscriptions.get(i % 20)));
-    }
+    times(200, i -> members.add(new Snapshot.Member("m" + i, subscriptions.get(i % 20))));
     List<Snapshot.Held> helds = new ArrayList<>();
     for (int topic = 1; topic <= 50; topic++) {
       helds.addAll(topic(topic, "-".repeat(40)));

@@ -3,6 +3,7 @@ package dev.evenkeel.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.DoubleRange;
@@ -22,8 +23,7 @@ class OpenLoopTest {
   @Test
   void thereIsNoRateOfNothing() {
     assertThatThrownBy(() -> new OpenLoop(0, 0)).isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> new OpenLoop(0, Double.NaN))
-        .isInstanceOf(IllegalArgumentException.class);
+    Fails.with(IllegalArgumentException.class, () -> new OpenLoop(0, Double.NaN));
   }
 
   @Property

@@ -1,8 +1,8 @@
 package dev.evenkeel.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -39,15 +39,11 @@ class SingleBenchTest {
   void aFailureEndsIt() {
     FakeSender failing =
         new FakeSender((key, payload, done) -> done.done(new IllegalStateException("refused")));
-    assertThatThrownBy(
-            () ->
-                SingleBench.run(
-                    new Payloads(10, 0, 1),
-                    1_000,
-                    List.of(failing),
-                    List.of(new Percentiles()),
-                    50))
-        .hasMessageContaining("refused");
+    Fails.saying(
+        () ->
+            SingleBench.run(
+                new Payloads(10, 0, 1), 1_000, List.of(failing), List.of(new Percentiles()), 50),
+        "refused");
   }
 
   private interface Sending {

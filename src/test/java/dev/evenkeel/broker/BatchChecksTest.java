@@ -4,8 +4,9 @@ import static dev.evenkeel.broker.Bench.get;
 import static dev.evenkeel.broker.Bench.refusal;
 import static dev.evenkeel.broker.machine.Rig.batch;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.Frames;
@@ -36,29 +37,22 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What is acknowledged can be read, and what cannot be read keeps nothing else from the log. */
 class BatchChecksTest {
-  private Bench bench;
+  @Closing private Bench bench;
   private Shard shard;
 
   @BeforeEach
   void begin() throws Exception {
     bench = Bench.one();
     shard = new Shard(bench.create("orders", 2).id(), 0);
-    await()
-        .until(
-            () ->
-                bench.nodes.get("n1").data().stream()
-                    .allMatch(group -> group.level() == FeatureLevel.reads()));
-  }
-
-  @AfterEach
-  void close() throws Exception {
-    bench.close();
+    Wait.until(
+        () ->
+            bench.nodes.get("n1").data().stream()
+                .allMatch(group -> group.level() == FeatureLevel.reads()));
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker;
 
+import static dev.evenkeel.Loops.each;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.broker.node.BrokerNode;
@@ -160,9 +161,7 @@ final class Bench implements AutoCloseable {
 
   static Buffer appendRequest(Shard shard, Batch... batches) {
     Bytes body = new Bytes();
-    for (Batch batch : batches) {
-      AppendBody.write(body, shard, batch);
-    }
+    each(batches, batch -> AppendBody.write(body, shard, batch));
     return Frames.request(Op.APPEND, body);
   }
 

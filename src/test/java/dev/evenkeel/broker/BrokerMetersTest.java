@@ -1,12 +1,14 @@
 package dev.evenkeel.broker;
 
+import static dev.evenkeel.Loops.times;
 import static dev.evenkeel.broker.Bench.get;
 import static dev.evenkeel.broker.Bench.refusal;
 import static dev.evenkeel.broker.machine.Rig.batch;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.PrometheusText;
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.protocol.Commands;
@@ -15,17 +17,11 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** The figures of a broker are those of what was done. */
 class BrokerMetersTest {
-  private Bench bench;
-
-  @AfterEach
-  void close() throws Exception {
-    bench.close();
-  }
+  @Closing private Bench bench;
 
   private PrometheusText text() throws Exception {
     get(Meters.of(bench.vertx).refresh());
@@ -52,37 +48,33 @@ class BrokerMetersTest {
         .isEqualTo(Refusal.OFFSET_OUT_OF_RANGE);
 
     // What has to be read is old for a while if reading takes long.
-    await()
-        .untilAsserted(
-            () -> {
-              PrometheusText text = text();
-              assertThat(text.value("evenkeel_append_requests_total")).isEqualTo(2);
-              assertThat(text.value("evenkeel_append_messages_total")).isEqualTo(9);
-              assertThat(text.value("evenkeel_append_batches_total")).isEqualTo(3);
-              assertThat(text.value("evenkeel_append_bytes_total"))
-                  .isEqualTo(first.length() + second.length() + batch(7, 0, 5, 4).length());
-              assertThat(text.value("evenkeel_append_seconds_count")).isEqualTo(2);
-              assertThat(text.value("evenkeel_append_entry_batches_sum")).isEqualTo(4);
-              assertThat(text.value("evenkeel_fetch_requests_total")).isEqualTo(3);
-              assertThat(text.value("evenkeel_fetch_messages_total")).isEqualTo(6);
-              assertThat(text.value("evenkeel_fetch_empty_total")).isEqualTo(1);
-              assertThat(text.value("evenkeel_fetch_seconds_count", "source", "memory"))
-                  .isEqualTo(1);
-              assertThat(text.value("evenkeel_command_seconds_count", "command", "commit"))
-                  .isEqualTo(2);
-              assertThat(text.value("evenkeel_broker_refusals_total", "kind", "fenced"))
-                  .isEqualTo(1);
-              assertThat(text.value("evenkeel_broker_refusals_total", "kind", "sequence_gap"))
-                  .isEqualTo(1);
-              assertThat(
-                      text.value("evenkeel_broker_refusals_total", "kind", "offset_out_of_range"))
-                  .isEqualTo(1);
-              assertThat(text.value("evenkeel_topic_end_offset", "topic", "orders")).isEqualTo(9);
-              assertThat(text.value("evenkeel_topic_shards", "topic", "orders")).isEqualTo(2);
-              assertThat(text.value("evenkeel_tail_cache_bytes", "log", "d" + bench.groupOf(shard)))
-                  .as("16 bytes more for each of three batches")
-                  .isEqualTo(text.value("evenkeel_append_bytes_total") + 3 * 16);
-            });
+    Wait.untilAsserted(
+        () -> {
+          PrometheusText text = text();
+          assertThat(text.value("evenkeel_append_requests_total")).isEqualTo(2);
+          assertThat(text.value("evenkeel_append_messages_total")).isEqualTo(9);
+          assertThat(text.value("evenkeel_append_batches_total")).isEqualTo(3);
+          assertThat(text.value("evenkeel_append_bytes_total"))
+              .isEqualTo(first.length() + second.length() + batch(7, 0, 5, 4).length());
+          assertThat(text.value("evenkeel_append_seconds_count")).isEqualTo(2);
+          assertThat(text.value("evenkeel_append_entry_batches_sum")).isEqualTo(4);
+          assertThat(text.value("evenkeel_fetch_requests_total")).isEqualTo(3);
+          assertThat(text.value("evenkeel_fetch_messages_total")).isEqualTo(6);
+          assertThat(text.value("evenkeel_fetch_empty_total")).isEqualTo(1);
+          assertThat(text.value("evenkeel_fetch_seconds_count", "source", "memory")).isEqualTo(1);
+          assertThat(text.value("evenkeel_command_seconds_count", "command", "commit"))
+              .isEqualTo(2);
+          assertThat(text.value("evenkeel_broker_refusals_total", "kind", "fenced")).isEqualTo(1);
+          assertThat(text.value("evenkeel_broker_refusals_total", "kind", "sequence_gap"))
+              .isEqualTo(1);
+          assertThat(text.value("evenkeel_broker_refusals_total", "kind", "offset_out_of_range"))
+              .isEqualTo(1);
+          assertThat(text.value("evenkeel_topic_end_offset", "topic", "orders")).isEqualTo(9);
+          assertThat(text.value("evenkeel_topic_shards", "topic", "orders")).isEqualTo(2);
+          assertThat(text.value("evenkeel_tail_cache_bytes", "log", "d" + bench.groupOf(shard)))
+              .as("16 bytes more for each of three batches")
+              .isEqualTo(text.value("evenkeel_append_bytes_total") + 3 * 16);
+        });
   }
 
   @Test
@@ -106,29 +98,25 @@ class BrokerMetersTest {
     Future<FetchAnswer> waiting = bench.fetch("g", shard, 1, 0, 15_000);
     bench.cluster.group(log).hold();
     Batch batch = batch(0, 0, 0, 1);
-    for (int i = 0; i < 5; i++) {
-      bench.append(shard, batch);
-    }
-    await()
-        .untilAsserted(
-            () -> {
-              PrometheusText text = text();
-              assertThat(text.value("evenkeel_append_inflight_entries", "log", log)).isEqualTo(3);
-              assertThat(text.value("evenkeel_append_waiting_requests", "log", log)).isEqualTo(2);
-              assertThat(text.value("evenkeel_append_waiting_bytes", "log", log))
-                  .isEqualTo(5 * (512 + 8 + batch.length()));
-              assertThat(text.value("evenkeel_fetch_waiting")).isEqualTo(1);
-            });
+    times(5, i -> bench.append(shard, batch));
+    Wait.untilAsserted(
+        () -> {
+          PrometheusText text = text();
+          assertThat(text.value("evenkeel_append_inflight_entries", "log", log)).isEqualTo(3);
+          assertThat(text.value("evenkeel_append_waiting_requests", "log", log)).isEqualTo(2);
+          assertThat(text.value("evenkeel_append_waiting_bytes", "log", log))
+              .isEqualTo(5 * (512 + 8 + batch.length()));
+          assertThat(text.value("evenkeel_fetch_waiting")).isEqualTo(1);
+        });
     bench.cluster.group(log).release();
     get(waiting);
-    await()
-        .untilAsserted(
-            () -> {
-              PrometheusText text = text();
-              assertThat(text.value("evenkeel_append_waiting_bytes", "log", log)).isZero();
-              assertThat(text.value("evenkeel_fetch_waiting")).isZero();
-              assertThat(text.value("evenkeel_append_messages_total")).isEqualTo(5);
-            });
+    Wait.untilAsserted(
+        () -> {
+          PrometheusText text = text();
+          assertThat(text.value("evenkeel_append_waiting_bytes", "log", log)).isZero();
+          assertThat(text.value("evenkeel_fetch_waiting")).isZero();
+          assertThat(text.value("evenkeel_append_messages_total")).isEqualTo(5);
+        });
   }
 
   @Test
@@ -137,28 +125,25 @@ class BrokerMetersTest {
     Shard shard = new Shard(bench.create("orders", 1).id(), 0);
     get(bench.append(shard, batch(0, 0, 0, 1)));
     // Both brokers are on one Vert.x here: what has no label of its own is the first one's.
-    await()
-        .untilAsserted(
-            () -> {
-              PrometheusText before = text();
-              assertThat(before.value("evenkeel_log_leader", "log", "d0")).isEqualTo(1);
-              assertThat(before.value("evenkeel_log_leader_known", "log", "d0")).isEqualTo(1);
-              assertThat(before.value("evenkeel_log_leader_changes_total", "log", "d0")).isZero();
-              assertThat(
-                      before.value(
-                          "evenkeel_log_follower_lag_entries", "log", "d0", "follower", "n2"))
-                  .isZero();
-              assertThat(before.value("evenkeel_log_commit_index", "log", "d0")).isPositive();
-            });
+    Wait.untilAsserted(
+        () -> {
+          PrometheusText before = text();
+          assertThat(before.value("evenkeel_log_leader", "log", "d0")).isEqualTo(1);
+          assertThat(before.value("evenkeel_log_leader_known", "log", "d0")).isEqualTo(1);
+          assertThat(before.value("evenkeel_log_leader_changes_total", "log", "d0")).isZero();
+          assertThat(
+                  before.value("evenkeel_log_follower_lag_entries", "log", "d0", "follower", "n2"))
+              .isZero();
+          assertThat(before.value("evenkeel_log_commit_index", "log", "d0")).isPositive();
+        });
     bench.cluster.group("d0").lead("n2", true);
-    await()
-        .untilAsserted(
-            () -> {
-              PrometheusText text = text();
-              assertThat(text.value("evenkeel_log_leader", "log", "d0")).isZero();
-              assertThat(text.value("evenkeel_log_term", "log", "d0")).isEqualTo(2);
-              assertThat(text.value("evenkeel_log_leader_changes_total", "log", "d0")).isEqualTo(1);
-            });
+    Wait.untilAsserted(
+        () -> {
+          PrometheusText text = text();
+          assertThat(text.value("evenkeel_log_leader", "log", "d0")).isZero();
+          assertThat(text.value("evenkeel_log_term", "log", "d0")).isEqualTo(2);
+          assertThat(text.value("evenkeel_log_leader_changes_total", "log", "d0")).isEqualTo(1);
+        });
   }
 
   @Test
@@ -166,18 +151,16 @@ class BrokerMetersTest {
     bench = Bench.one();
     bench.diskFree.set(12_345);
     bench.nodes.get("n1").checkDisk();
-    await()
-        .untilAsserted(
-            () -> {
-              PrometheusText text = text();
-              assertThat(text.value("evenkeel_disk_free_bytes")).isEqualTo(12_345);
-              assertThat(text.value("evenkeel_disk_free_min_bytes")).isEqualTo(1_000);
-              assertThat(text.value("evenkeel_store_disk_bytes")).isNotNegative();
-              assertThat(text.value("evenkeel_bodies_disk_bytes")).isNotNegative();
-              assertThat(text.value("evenkeel_bodies_freed_bytes_total", "log", "d0")).isZero();
-              assertThat(text.value("evenkeel_bodies_live_bytes", "log", "d0")).isNaN();
-              assertThat(text.value("evenkeel_metrics_age_seconds", "part", "broker"))
-                  .isNotNegative();
-            });
+    Wait.untilAsserted(
+        () -> {
+          PrometheusText text = text();
+          assertThat(text.value("evenkeel_disk_free_bytes")).isEqualTo(12_345);
+          assertThat(text.value("evenkeel_disk_free_min_bytes")).isEqualTo(1_000);
+          assertThat(text.value("evenkeel_store_disk_bytes")).isNotNegative();
+          assertThat(text.value("evenkeel_bodies_disk_bytes")).isNotNegative();
+          assertThat(text.value("evenkeel_bodies_freed_bytes_total", "log", "d0")).isZero();
+          assertThat(text.value("evenkeel_bodies_live_bytes", "log", "d0")).isNaN();
+          assertThat(text.value("evenkeel_metrics_age_seconds", "part", "broker")).isNotNegative();
+        });
   }
 }

@@ -1,12 +1,16 @@
 package dev.evenkeel.broker;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Loops.times;
 import static dev.evenkeel.broker.Bench.get;
 import static dev.evenkeel.broker.Bench.refusal;
 import static dev.evenkeel.broker.machine.Rig.batch;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
+import dev.evenkeel.Refused;
+import dev.evenkeel.Wait;
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.node.BrokerNode;
@@ -62,21 +66,15 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class BrokerVerticleTest {
-  private Bench bench;
+  @Closing private Bench bench;
   private Shard shard;
 
   private void begin(Bench made) throws Exception {
     bench = made;
     shard = new Shard(bench.create("orders", 2).id(), 0);
-  }
-
-  @AfterEach
-  void close() throws Exception {
-    bench.close();
   }
 
   @Test
@@ -301,8 +299,7 @@ class BrokerVerticleTest {
     Shard other = new Shard(shard.topicId(), 1);
     bench.grant("g", shard, "a", 0);
     bench.grant("g", other, "a", 0);
-    Future<FetchManyAnswer> waiting =
-        bench.fetchMany(fetch("g", shard, 0, 15_000), fetch("g", other, 0, 15_000));
+    var waiting = bench.fetchMany(fetch("g", shard, 0, 15_000), fetch("g", other, 0, 15_000));
     get(bench.append(other, batch(0, 0, 0, 2)));
     FetchManyAnswer woken = get(waiting);
     assertThat(woken.parts()).extracting(FetchManyAnswer.Part::index).containsExactly(1);
@@ -311,8 +308,7 @@ class BrokerVerticleTest {
     assertThat(placed.batch().verified().count()).isEqualTo(2);
 
     get(bench.append(shard, batch(0, 0, 0, 1)));
-    FetchManyAnswer both =
-        get(bench.fetchMany(fetch("g", shard, 0, 15_000), fetch("g", other, 0, 15_000)));
+    var both = get(bench.fetchMany(fetch("g", shard, 0, 15_000), fetch("g", other, 0, 15_000)));
     assertThat(part(both, 0).batches()).hasSize(1);
     assertThat(part(both, 1).batches()).hasSize(1);
     assertThat(get(bench.fetchMany(fetch("g", shard, 1, 20), fetch("g", other, 2, 20))).parts())
@@ -326,15 +322,11 @@ class BrokerVerticleTest {
     Shard other = new Shard(shard.topicId(), 1);
     bench.grant("g", shard, "a", 0);
     bench.grant("g", other, "a", 0);
-    Future<FetchManyAnswer> waiting =
-        bench.fetchMany(fetch("g", shard, 0, 15_000), fetch("g", other, 0, 15_000));
+    var waiting = bench.fetchMany(fetch("g", shard, 0, 15_000), fetch("g", other, 0, 15_000));
     bench.grant("g", other, "b", 1);
     List<FetchManyAnswer.Part> parts = get(waiting).parts();
     assertThat(parts).extracting(FetchManyAnswer.Part::index).containsExactly(1);
-    assertThatThrownBy(() -> Frames.answerBody(parts.get(0).frame()))
-        .isInstanceOfSatisfying(
-            RefusedException.class,
-            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.FENCED));
+    Refused.with(Refusal.FENCED, () -> Frames.answerBody(parts.get(0).frame()));
     FetchRequest[] tooMany = new FetchRequest[Limits.FETCHES_A_REQUEST_MAX + 1];
     Arrays.fill(tooMany, fetch("g", shard, 0, 15_000));
     assertThat(refusal(bench.fetchMany(tooMany)).refusal()).isEqualTo(Refusal.INVALID);
@@ -346,8 +338,7 @@ class BrokerVerticleTest {
     Shard other = new Shard(shard.topicId(), 1);
     bench.grant("g", shard, "a", 0);
     bench.grant("g", other, "a", 0);
-    Future<FetchManyAnswer> former =
-        bench.fetchMany(fetch("g", shard, 0, 15_000), fetch("g", other, 0, 15_000));
+    var former = bench.fetchMany(fetch("g", shard, 0, 15_000), fetch("g", other, 0, 15_000));
     Future<FetchAnswer> alone = bench.fetch("g", shard, 1, 0, 15_000);
     get(bench.append(shard, batch(0, 0, 0, 1)));
     assertThat(get(alone).batches()).hasSize(1);
@@ -388,9 +379,7 @@ class BrokerVerticleTest {
   @Test
   void anAnswerIsBoundByMessagesToo() throws Exception {
     begin(new Bench(3 * batch(0, 0, 0, 4).length(), new JsonObject(), 1, "n1"));
-    for (int i = 0; i < 6; i++) {
-      get(bench.append(shard, batch(0, 0, 0, 4)));
-    }
+    times(6, i -> get(bench.append(shard, batch(0, 0, 0, 4))));
     bench.grant("g", shard, "a", 0);
     for (long from : new long[] {1, 13}) {
       String where = from == 1 ? "from the disk" : "from memory";
@@ -735,12 +724,11 @@ class BrokerVerticleTest {
     await().until(() -> view().topic("orders").layouts().size() == 1);
     for (BrokerNode node : bench.nodes.values()) {
       for (DataState data : node.data()) {
-        await()
-            .untilAsserted(
-                () ->
-                    assertThat(data.tables().shardsOf(topic))
-                        .hasSize(3)
-                        .allMatch(shard -> shard.shard() >= 4));
+        Wait.untilAsserted(
+            () ->
+                assertThat(data.tables().shardsOf(topic))
+                    .hasSize(3)
+                    .allMatch(shard -> shard.shard() >= 4));
       }
     }
   }
@@ -763,8 +751,7 @@ class BrokerVerticleTest {
     bench.grant("g", shard, "a", 0);
     bench.grant("h", shard, "a", 0);
     Bytes body = new Bytes().i32(bench.groupOf(shard)).text("g");
-    List<ShardStatus> shards =
-        ShardStatus.LIST.read(new ByteReader(bench.control(Op.READ_SHARDS, body)));
+    var shards = ShardStatus.LIST.read(new ByteReader(bench.control(Op.READ_SHARDS, body)));
     assertThat(shards).hasSize(1);
     assertThat(shards.get(0).endOffset()).isEqualTo(4);
     assertThat(shards.get(0).leases()).extracting(Lease::group).containsExactly("g");
@@ -798,8 +785,7 @@ class BrokerVerticleTest {
     begin(Bench.one());
     bench.nodes.get("n1").retain();
     FakeCluster.Group log = bench.cluster.group("d0");
-    await()
-        .until(() -> log.entries.stream().anyMatch(e -> Entry.read(e.head()).body().get(0) == 10));
+    Wait.until(() -> log.entries.stream().anyMatch(e -> Entry.read(e.head()).body().get(0) == 10));
   }
 
   @Test
@@ -817,9 +803,7 @@ class BrokerVerticleTest {
 
   private static Batch compressed(Compression compression, long firstTimestamp) {
     BatchBuilder builder = new BatchBuilder(256, BatchPacker.of(compression));
-    for (int i = 0; i < 100; i++) {
-      builder.add(new Message(null, null, firstTimestamp + i, new byte[50]));
-    }
+    times(100, i -> builder.add(new Message(null, null, firstTimestamp + i, new byte[50])));
     return builder.build(0, 0, 0);
   }
 
@@ -882,17 +866,14 @@ class BrokerVerticleTest {
     begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
     awaitLevel();
     get(bench.append(shard, batch(7, 0, 0, 9)));
-    for (String group : List.of("g", "h", "i")) {
-      bench.grant(group, shard, "a", 0);
-    }
+    each(List.of("g", "h", "i"), group -> bench.grant(group, shard, "a", 0));
     FakeCluster.Group log = bench.cluster.group("d0");
     log.hold();
     int before = log.entries.size();
     Future<Reply> first = submitting(Commands.commit("g", shard, 1, 1));
     Future<Reply> second = submitting(Commands.commit("g", shard, 1, 2));
     Future<Reply> fenced = submitting(Commands.commit("h", shard, 5, 3));
-    Future<Reply> many =
-        submitting(new CommitMany(List.of(position("g", 1, 4), position("i", 1, 99))));
+    var many = submitting(new CommitMany(List.of(position("g", 1, 4), position("i", 1, 99))));
     Future<Reply> ofTheSameLease =
         submitting(new CommitMany(List.of(position("i", 1, 6), position("h", 1, 7))));
     await().until(() -> log.held() == 2);
@@ -975,11 +956,10 @@ class BrokerVerticleTest {
 
   /** So that its entry does not come in between. */
   private void awaitLevel() {
-    await()
-        .until(
-            () ->
-                bench.nodes.get("n1").data().stream()
-                    .allMatch(state -> state.level() == FeatureLevel.NEWEST));
+    Wait.until(
+        () ->
+            bench.nodes.get("n1").data().stream()
+                .allMatch(state -> state.level() == FeatureLevel.NEWEST));
   }
 
   @Test
@@ -994,9 +974,7 @@ class BrokerVerticleTest {
             new DataCommand.ReplayDeadLetters(null, shard, List.of(1L)),
             new DataCommand.DropDeadLetters(null, shard, List.of(1L)),
             Commands.forgetLeases(null))) {
-      assertThatThrownBy(() -> bench.submit("n1", bench.groupOf(shard), command))
-          .isInstanceOfSatisfying(
-              RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.INVALID));
+      Refused.with(Refusal.INVALID, () -> bench.submit("n1", bench.groupOf(shard), command));
     }
     assertThat(log.entries).hasSize(before);
   }

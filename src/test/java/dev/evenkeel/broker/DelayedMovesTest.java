@@ -1,11 +1,14 @@
 package dev.evenkeel.broker;
 
+import static dev.evenkeel.Loops.times;
 import static dev.evenkeel.broker.Bench.get;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.PrometheusText;
+import dev.evenkeel.Wait;
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
@@ -32,26 +35,19 @@ import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** After a reshard, delayed messages move to the shards that have taken the place of theirs. */
 class DelayedMovesTest {
-  private Bench bench;
+  @Closing private Bench bench;
 
   private void begin(int dataGroups, String... nodes) throws Exception {
     JsonObject options = new JsonObject().put("reconcileMillis", 50);
     bench = new Bench(1 << 20, options, dataGroups, nodes);
-    await()
-        .until(
-            () ->
-                bench.nodes.get("n1").data().stream()
-                    .allMatch(data -> data.level() == FeatureLevel.NEWEST));
-  }
-
-  @AfterEach
-  void close() throws Exception {
-    bench.close();
+    Wait.until(
+        () ->
+            bench.nodes.get("n1").data().stream()
+                .allMatch(data -> data.level() == FeatureLevel.NEWEST));
   }
 
   /** Keys that this shard of the topic gets. */
@@ -69,9 +65,7 @@ class DelayedMovesTest {
   private void send(Shard shard, Compression compression, List<String> keys, String payload)
       throws Exception {
     BatchBuilder builder = new BatchBuilder(256, BatchPacker.of(compression));
-    for (String key : keys) {
-      builder.add(Message.builder(payload).key(key).build());
-    }
+    keys.forEach(key -> builder.add(Message.builder(payload).key(key).build()));
     long due = bench.now.get() + 3600_000;
     Bytes body = new Bytes();
     AppendBody.write(body, new AppendBody.Item(shard, builder.build(0, 0, 0), due));
@@ -161,9 +155,7 @@ class DelayedMovesTest {
     TopicInfo topic = bench.create("small", 1);
     TopicInfo other = bench.create("other", 1);
     List<String> all = keys(topic, 0, 200);
-    for (int i = 0; i < 60; i++) {
-      send(new Shard(topic.id(), 0), Compression.NONE, all, "" + i);
-    }
+    times(60, i -> send(new Shard(topic.id(), 0), Compression.NONE, all, "" + i));
     send(new Shard(other.id(), 0), Compression.NONE, keys(other, 0, 100), "y");
     TopicInfo now = reshard(topic, 100);
     TopicInfo otherNow = reshard(other, 2);
@@ -173,9 +165,7 @@ class DelayedMovesTest {
     Shard one = new Shard(now.id(), now.open().first());
     List<String> keys = keysOf(one);
     int each = keys.size() / 60;
-    for (int i = 0; i < keys.size(); i++) {
-      assertThat(keys.get(i)).isEqualTo(keys.get(i % each));
-    }
+    times(keys.size(), i -> assertThat(keys.get(i)).isEqualTo(keys.get(i % each)));
   }
 
   /**
@@ -230,8 +220,7 @@ class DelayedMovesTest {
     await().until(() -> waiting(freeNow, true) == 0);
     assertThat(waiting(freeNow, false)).isEqualTo(40);
     assertThat(waiting(stuckNow, true)).isEqualTo(60);
-    await()
-        .untilAsserted(() -> assertThat(figure("evenkeel_delay_move_failures_total")).isPositive());
+    Wait.untilAsserted(() -> assertThat(figure("evenkeel_delay_move_failures_total")).isPositive());
     assertThat(figure("evenkeel_topic_delayed_sealed_messages", "topic", "stuck")).isEqualTo(60);
     assertThat(figure("evenkeel_topic_delayed_sealed_messages", "topic", "free")).isZero();
     bench.cluster.group("d" + silent).release();
@@ -256,9 +245,7 @@ class DelayedMovesTest {
     assertThat(waiting(now, false)).isEqualTo(400);
     for (int shard = 1; shard <= 2; shard++) {
       List<String> keys = keysOf(new Shard(now.id(), shard));
-      for (int i = 0; i < keys.size(); i++) {
-        assertThat(keys.get(i)).isEqualTo(keys.get(i % (keys.size() / 20)));
-      }
+      times(keys.size(), i -> assertThat(keys.get(i)).isEqualTo(keys.get(i % (keys.size() / 20))));
     }
   }
 

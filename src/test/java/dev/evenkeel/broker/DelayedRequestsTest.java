@@ -6,6 +6,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FetchAnswer;
@@ -34,13 +35,12 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Requests for delayed messages, to the leader of their shard. */
 class DelayedRequestsTest {
-  private Bench bench;
+  @Closing private Bench bench;
   private Shard shard;
   private String leader = "n1";
 
@@ -49,11 +49,6 @@ class DelayedRequestsTest {
     bench = new Bench(1 << 20, new JsonObject(), 1, "n1", "n2");
     shard = new Shard(bench.create("later", 1).id(), 0);
     await().until(() -> bench.nodes.get("n1").data().get(0).level() == FeatureLevel.NEWEST);
-  }
-
-  @AfterEach
-  void close() throws Exception {
-    bench.close();
   }
 
   private DelayedId send(Batch batch, long delay) throws Exception {

@@ -1,30 +1,24 @@
 package dev.evenkeel.broker;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Closing;
+import dev.evenkeel.Refused;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.log.LogNode;
-import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class DeployByNameTest {
-  private final Vertx vertx = Vertx.vertx();
-
-  @AfterEach
-  void close() throws Exception {
-    Bench.get(vertx.close());
-  }
+  @Closing private final Vertx vertx = Vertx.vertx();
 
   @Test
   void servesFromItsConfigurationAlone(@TempDir Path directory) throws Exception {
@@ -47,8 +41,6 @@ class DeployByNameTest {
 
   @Test
   void saysWhatTheConfigurationLacks() {
-    assertThatThrownBy(() -> Bench.get(vertx.deployVerticle(BrokerVerticle.class.getName())))
-        .isInstanceOf(RefusedException.class)
-        .hasMessageContaining("'node'");
+    Refused.saying(() -> Bench.get(vertx.deployVerticle(BrokerVerticle.class.getName())), "'node'");
   }
 }

@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
+import dev.evenkeel.Fails;
+import dev.evenkeel.Refused;
+import dev.evenkeel.Wait;
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
@@ -43,7 +47,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -58,9 +61,9 @@ class DroppedLayoutsTest {
   private static final int AGE_MILLIS_MAX = 60_000;
 
   @TempDir Path directory;
-  private Bench bench;
+  @Closing private Bench bench;
   private LossyLink link;
-  private ClusterDirectory cluster;
+  @Closing private ClusterDirectory cluster;
 
   /** What all shards had when they were dropped. */
   private final List<Integer> dropped = new ArrayList<>();
@@ -73,12 +76,6 @@ class DroppedLayoutsTest {
     await().until(() -> node().meta().level() >= FeatureLevel.NEWEST);
     await().until(() -> node().data().stream().allMatch(d -> d.level() >= FeatureLevel.NEWEST));
     create();
-  }
-
-  @AfterEach
-  void close() throws Exception {
-    cluster.close();
-    bench.close();
   }
 
   private BrokerNode node() {
@@ -219,10 +216,7 @@ class DroppedLayoutsTest {
     }
     link.back();
     SpoolingProducer second = spool();
-    assertThatThrownBy(() -> await(second.ended()))
-        .isInstanceOf(RefusedException.class)
-        .hasMessageContaining("does not remember")
-        .hasMessageContaining("setSpoolResend")
+    Refused.saying(() -> await(second.ended()), "does not remember", "setSpoolResend")
         .extracting(failure -> ((RefusedException) failure).refusal())
         .isEqualTo(Refusal.INDETERMINATE);
     await(second.close());
@@ -244,9 +238,7 @@ class DroppedLayoutsTest {
     bench.control(Op.DELETE_TOPIC, new Bytes().text("t"));
     create();
     link.back();
-    assertThatThrownBy(() -> await(producer.ended()))
-        .hasMessageContaining("deleted")
-        .hasMessageContaining("another of its name");
+    Fails.saying(() -> await(producer.ended()), "deleted", "another of its name");
     await(producer.close());
     assertThatThrownBy(this::spool).hasMessageContaining("another topic of that name");
   }
@@ -344,12 +336,11 @@ class DroppedLayoutsTest {
     node().retain();
     await().until(() -> topic().layouts().size() == 1 && topic().shards() == shards);
     TopicInfo topic = topic();
-    await()
-        .until(
-            () ->
-                node().data().stream()
-                    .flatMap(data -> data.tables().shardsOf(topic.id()).stream())
-                    .allMatch(shard -> topic.has(shard.shard())));
+    Wait.until(
+        () ->
+            node().data().stream()
+                .flatMap(data -> data.tables().shardsOf(topic.id()).stream())
+                .allMatch(shard -> topic.has(shard.shard())));
   }
 
   /** What the shards have now, one after another. */

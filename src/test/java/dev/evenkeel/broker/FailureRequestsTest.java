@@ -4,6 +4,7 @@ import static dev.evenkeel.broker.Bench.get;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.broker.state.BatchIndex;
@@ -29,12 +30,11 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Requests for retries and dead letters, of which the log has the messages. */
 class FailureRequestsTest {
-  private Bench bench;
+  @Closing private Bench bench;
   private Shard shard;
 
   private void begin(String... nodes) throws Exception {
@@ -44,11 +44,6 @@ class FailureRequestsTest {
     get(bench.append(shard, Rig.batch(7, 0, 3, 2)));
     bench.grant("g", shard, "a", 0);
     record(failed(1, Outcome.Way.MOVED), failed(3, Outcome.Way.MOVED), failed(4, Outcome.Way.DEAD));
-  }
-
-  @AfterEach
-  void close() throws Exception {
-    bench.close();
   }
 
   private static Outcome failed(long offset, Outcome.Way way) {

@@ -1,5 +1,7 @@
 package dev.evenkeel.broker;
 
+import static dev.evenkeel.Loops.times;
+
 import dev.evenkeel.log.Elections;
 import dev.evenkeel.log.Eligibility;
 import dev.evenkeel.log.EntryBodies;
@@ -39,9 +41,7 @@ public final class FakeCluster implements AutoCloseable {
   public FakeCluster(int dataGroups, String... nodes) {
     this.nodes = List.of(nodes);
     groups.put(LogNode.META, new Group(LogNode.META, nodes[0]));
-    for (int i = 0; i < dataGroups; i++) {
-      groups.put("d" + i, new Group("d" + i, nodes[0]));
-    }
+    times(dataGroups, i -> groups.put("d" + i, new Group("d" + i, nodes[0])));
   }
 
   Group group(String name) {
@@ -51,9 +51,7 @@ public final class FakeCluster implements AutoCloseable {
   public LogNode start(LogSettings settings, Function<String, ReplicatedState> states) {
     String nodeId = settings.nodeId();
     List<LogGroup> views = new ArrayList<>();
-    for (Group group : groups.values()) {
-      views.add(group.join(nodeId, states.apply(group.name)));
-    }
+    groups.values().forEach(group -> views.add(group.join(nodeId, states.apply(group.name))));
     return new Node(nodeId, views);
   }
 
@@ -105,9 +103,7 @@ public final class FakeCluster implements AutoCloseable {
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }
-      for (int i = 0; i < entries.size(); i++) {
-        entries.get(i).applyTo(state, 1, i);
-      }
+      times(entries.size(), i -> entries.get(i).applyTo(state, 1, i));
       states.put(nodeId, state);
       return new View(nodeId);
     }

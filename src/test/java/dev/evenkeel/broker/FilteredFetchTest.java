@@ -1,10 +1,13 @@
 package dev.evenkeel.broker;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Loops.times;
 import static dev.evenkeel.broker.Bench.get;
 import static dev.evenkeel.broker.Bench.refusal;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchManyAnswer;
@@ -35,11 +38,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class FilteredFetchTest {
-  private Bench bench;
+  @Closing private Bench bench;
   private Shard shard;
 
   private void begin(Bench made) throws Exception {
@@ -47,16 +49,9 @@ class FilteredFetchTest {
     shard = new Shard(bench.create("orders", 2).id(), 0);
   }
 
-  @AfterEach
-  void close() throws Exception {
-    bench.close();
-  }
-
   private static Batch batch(String... keys) {
     BatchBuilder builder = new BatchBuilder(64);
-    for (String key : keys) {
-      builder.add(Message.of(key, 1, new byte[100]));
-    }
+    each(keys, key -> builder.add(Message.of(key, 1, new byte[100])));
     return builder.build(0, 0, 0);
   }
 
@@ -96,13 +91,12 @@ class FilteredFetchTest {
     get(bench.append(shard, batch("b", "c")));
     for (int wait : new int[] {0, 50}) {
       // The wait may end before anything was looked at.
-      await()
-          .untilAsserted(
-              () -> {
-                FetchAnswer answer = get(bench.fetch(fetch("g", 1, 0, wait, "key=a")));
-                assertThat(answer.batches()).isEmpty();
-                assertThat(answer.next()).isEqualTo(2);
-              });
+      Wait.untilAsserted(
+          () -> {
+            FetchAnswer answer = get(bench.fetch(fetch("g", 1, 0, wait, "key=a")));
+            assertThat(answer.batches()).isEmpty();
+            assertThat(answer.next()).isEqualTo(2);
+          });
     }
     FetchAnswer nothing = get(bench.fetch(fetch("g", 1, 2, 50, "key=a")));
     assertThat(nothing.next()).isEqualTo(-1);
@@ -115,9 +109,7 @@ class FilteredFetchTest {
   void messagesThatAreOnTheDiskAreFilteredToo() throws Exception {
     begin(new Bench(batch("a", "b").length(), new JsonObject(), 1, "n1"));
     bench.grant("g", shard, "a", 0);
-    for (int i = 0; i < 10; i++) {
-      get(bench.append(shard, batch("b" + i, "c")));
-    }
+    times(10, i -> get(bench.append(shard, batch("b" + i, "c"))));
     FetchAnswer answer = get(bench.fetch(fetch("g", 1, 3, 15_000, "key=b3", "key=b7", "key=b1")));
     assertThat(bases(answer)).containsExactly(6L, 14L);
     assertThat(answer.next()).isEqualTo(20);
@@ -140,8 +132,7 @@ class FilteredFetchTest {
   @Test
   void aGroupOverItsQuotaGetsWhatItWantsLater() throws Exception {
     begin(Bench.one());
-    await()
-        .until(() -> bench.nodes.get("n1").meta().tables().featureLevel() == FeatureLevel.NEWEST);
+    Wait.until(() -> bench.nodes.get("n1").meta().tables().featureLevel() == FeatureLevel.NEWEST);
     Bytes body = new Bytes();
     Quota quota = Quota.perSecond(QuotaKind.GROUP, "g", 0, 10);
     CommandCodec.write(body, new MetaCommand.SetQuota(quota));
@@ -168,8 +159,7 @@ class FilteredFetchTest {
     get(bench.append(shard, batch("b")));
     get(bench.append(other, batch("b", "a")));
     List<FetchManyAnswer.Part> parts = get(waiting).parts();
-    FetchAnswer found =
-        FetchAnswer.decode(Frames.answerBody(parts.get(parts.size() - 1).frame()), true);
+    var found = FetchAnswer.decode(Frames.answerBody(parts.get(parts.size() - 1).frame()), true);
     assertThat(bases(found)).containsExactly(1L);
   }
 
@@ -254,12 +244,11 @@ class FilteredFetchTest {
       get(bench.append(shard, batch(keys)));
     }
     for (Reader reader : readers) {
-      await()
-          .untilAsserted(
-              () ->
-                  assertThat(reader.found)
-                      .as("failures: %s", failures)
-                      .hasSameSizeAs(wanted.get(reader.key)));
+      Wait.untilAsserted(
+          () ->
+              assertThat(reader.found)
+                  .as("failures: %s", failures)
+                  .hasSameSizeAs(wanted.get(reader.key)));
       assertThat(reader.found).isEqualTo(wanted.get(reader.key));
     }
   }

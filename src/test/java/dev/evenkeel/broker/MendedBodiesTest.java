@@ -1,5 +1,6 @@
 package dev.evenkeel.broker;
 
+import static dev.evenkeel.Loops.times;
 import static dev.evenkeel.broker.Bench.get;
 import static dev.evenkeel.broker.Bench.refusal;
 import static dev.evenkeel.broker.machine.Rig.batch;
@@ -7,6 +8,7 @@ import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.SegmentBodies;
 import dev.evenkeel.broker.node.BodyMender;
@@ -23,27 +25,19 @@ import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Bodies that rot on the disk, as their readers see it. */
 class MendedBodiesTest {
   private static final int BATCHES = 5;
 
-  private Bench bench;
+  @Closing private Bench bench;
   private Shard shard;
-
-  @AfterEach
-  void close() throws Exception {
-    bench.close();
-  }
 
   private void begin(String... nodes) throws Exception {
     bench = new Bench(0, new JsonObject(), 1, nodes);
     shard = new Shard(bench.create("orders", 1).id(), 0);
-    for (int i = 0; i < BATCHES; i++) {
-      get(bench.append(shard, batch(0, 0, 0, 2, 1_000 * i)));
-    }
+    times(BATCHES, i -> get(bench.append(shard, batch(0, 0, 0, 2, 1_000 * i))));
     bench.grant("g", shard, "a", 0);
   }
 

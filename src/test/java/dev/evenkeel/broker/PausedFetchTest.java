@@ -1,10 +1,12 @@
 package dev.evenkeel.broker;
 
+import static dev.evenkeel.Loops.each;
 import static dev.evenkeel.broker.Bench.get;
 import static dev.evenkeel.broker.Bench.refusal;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
+import dev.evenkeel.Wait;
 import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FetchAnswer;
@@ -35,30 +37,23 @@ import dev.evenkeel.protocol.wire.RetryRequest;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** A paused group gets nothing until it is resumed. */
 class PausedFetchTest {
-  private Bench bench;
+  @Closing private Bench bench;
   private Shard shard;
 
   private void begin(String... nodes) throws Exception {
     bench = new Bench(1 << 20, new JsonObject(), 1, nodes);
     shard = new Shard(bench.create("orders", 2).id(), 0);
-    await()
-        .until(() -> bench.nodes.get("n1").meta().tables().featureLevel() == FeatureLevel.NEWEST);
+    Wait.until(() -> bench.nodes.get("n1").meta().tables().featureLevel() == FeatureLevel.NEWEST);
     for (String group : List.of("g", "h")) {
       meta(
           Commands.declareGroup(
               group, GroupPolicy.SHARDED, List.of("orders"), StartAt.EARLIEST, false));
       bench.grant(group, shard, "a", 0);
     }
-  }
-
-  @AfterEach
-  void close() throws Exception {
-    bench.close();
   }
 
   private Reply meta(MetaCommand command) throws Exception {
@@ -81,9 +76,7 @@ class PausedFetchTest {
 
   private static Batch batch(String... keys) {
     BatchBuilder builder = new BatchBuilder(64);
-    for (String key : keys) {
-      builder.add(Message.of(key, 1, new byte[100]));
-    }
+    each(keys, key -> builder.add(Message.of(key, 1, new byte[100])));
     return builder.build(0, 0, 0);
   }
 
@@ -175,14 +168,12 @@ class PausedFetchTest {
     Shard other = new Shard(shard.topicId(), 1);
     bench.grant("g", other, "a", 0);
     pause("orders", 0, true);
-    Future<FetchManyAnswer> waiting =
-        bench.fetchMany(fetch(shard, 0, 15_000), fetch(other, 0, 15_000));
+    var waiting = bench.fetchMany(fetch(shard, 0, 15_000), fetch(other, 0, 15_000));
     get(bench.append(shard, batch("a")));
     assertWaits(waiting);
     get(bench.append(other, batch("b")));
     assertThat(get(waiting).parts()).extracting(FetchManyAnswer.Part::index).containsExactly(1);
-    Future<FetchManyAnswer> again =
-        bench.fetchMany(fetch(shard, 0, 15_000), fetch(other, 1, 15_000));
+    var again = bench.fetchMany(fetch(shard, 0, 15_000), fetch(other, 1, 15_000));
     assertWaits(again);
     pause("orders", 0, false);
     assertThat(get(again).parts()).extracting(FetchManyAnswer.Part::index).containsExactly(0);

@@ -1,9 +1,12 @@
 package dev.evenkeel.broker;
 
 import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.VertxLink;
@@ -26,10 +29,8 @@ import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.Future;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -43,9 +44,9 @@ class QuotaSendersTest {
   private static final int MANY = 1_200;
 
   @TempDir Path directory;
-  private static Bench bench;
+  @Closing private static Bench bench;
   private static VertxLink link;
-  private static ClusterDirectory cluster;
+  @Closing private static ClusterDirectory cluster;
 
   @BeforeAll
   static void start() throws Exception {
@@ -53,12 +54,6 @@ class QuotaSendersTest {
     link = new VertxLink(bench.vertx, null);
     cluster = new ClusterDirectory(link);
     await().until(() -> bench.nodes.get("n1").meta().level() >= FeatureLevel.NEWEST);
-  }
-
-  @AfterAll
-  static void close() throws Exception {
-    cluster.close();
-    bench.close();
   }
 
   private static TopicInfo topic(String name) throws Exception {
@@ -80,9 +75,7 @@ class QuotaSendersTest {
 
   private static List<Future<Position>> sendMany(Producer producer) {
     List<Future<Position>> sends = new ArrayList<>();
-    for (int i = 0; i < MANY; i++) {
-      sends.add(producer.send(message(i)));
-    }
+    times(MANY, i -> sends.add(producer.send(message(i))));
     return sends;
   }
 
@@ -135,25 +128,21 @@ class QuotaSendersTest {
   @Test
   void aBatchThatItsSenderDoesNotDividePassesInTheEnd() throws Exception {
     BatchBuilder builder = new BatchBuilder(1 << 10);
-    for (int i = 0; i < MANY; i++) {
-      builder.add(message(i));
-    }
+    times(MANY, i -> builder.add(message(i)));
     Batch batch = builder.build(0, 0, 0);
     Shard shard = new Shard(topic("whole").id(), 0);
     List<Long> told = new ArrayList<>();
-    await()
-        .pollInterval(Duration.ofMillis(100))
-        .until(
-            () -> {
-              Future<AppendResults> sent = bench.append(shard, batch);
-              await().until(sent::isComplete);
-              if (sent.failed()) {
-                QuotaReached refused = (QuotaReached) sent.cause();
-                assertThat(refused.messagesMax()).isEqualTo(PER_SECOND / 4);
-                told.add(refused.retryAfterMillis());
-              }
-              return sent.succeeded();
-            });
+    Wait.until(
+        () -> {
+          Future<AppendResults> sent = bench.append(shard, batch);
+          await().until(sent::isComplete);
+          if (sent.failed()) {
+            QuotaReached refused = (QuotaReached) sent.cause();
+            assertThat(refused.messagesMax()).isEqualTo(PER_SECOND / 4);
+            told.add(refused.retryAfterMillis());
+          }
+          return sent.succeeded();
+        });
     assertThat(told).isNotEmpty();
     assertThat(told.get(told.size() - 1)).as("what is left").isLessThanOrEqualTo(told.get(0));
   }

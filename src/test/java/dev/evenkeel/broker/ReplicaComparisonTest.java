@@ -2,9 +2,9 @@ package dev.evenkeel.broker;
 
 import static dev.evenkeel.broker.Bench.get;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.PrometheusText;
+import dev.evenkeel.Wait;
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.Entries;
 import dev.evenkeel.bus.meters.Meters;
@@ -15,7 +15,6 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Entry;
 import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -36,15 +35,13 @@ class ReplicaComparisonTest {
     try (Bench bench = new Bench(1 << 20, new JsonObject(), 1, "n1", "n2", "n3")) {
       Shard shard = new Shard(bench.create("orders", 1).id(), 0);
       bench.grant("g", shard, "a", 0);
-      await()
-          .atMost(Duration.ofSeconds(60))
-          .untilAsserted(
-              () -> {
-                PrometheusText text = figures(bench);
-                assertThat(text.value("evenkeel_replica_divergence", "log", "d0")).isZero();
-                assertThat(text.value("evenkeel_replica_equal_index", "log", "d0"))
-                    .isGreaterThanOrEqualTo(0);
-              });
+      Wait.untilAsserted(
+          () -> {
+            PrometheusText text = figures(bench);
+            assertThat(text.value("evenkeel_replica_divergence", "log", "d0")).isZero();
+            assertThat(text.value("evenkeel_replica_equal_index", "log", "d0"))
+                .isGreaterThanOrEqualTo(0);
+          });
 
       // It takes another entry for the next one.
       bench.statesDiffer();
@@ -53,14 +50,12 @@ class ReplicaComparisonTest {
       Entries.apply(wrong, 1, wrong.appliedIndex() + 1, ByteBuffer.wrap(other));
       bench.grant("g", shard, "b", 1);
       bench.grant("g", shard, "c", 2);
-      await()
-          .atMost(Duration.ofSeconds(60))
-          .untilAsserted(
-              () -> {
-                assertThat(figures(bench).value("evenkeel_replica_divergence", "log", "d0"))
-                    .isEqualTo(1);
-                assertThat(reasons(bench, "n3")).containsOnlyKeys(Reason.DIVERGED);
-              });
+      Wait.untilAsserted(
+          () -> {
+            assertThat(figures(bench).value("evenkeel_replica_divergence", "log", "d0"))
+                .isEqualTo(1);
+            assertThat(reasons(bench, "n3")).containsOnlyKeys(Reason.DIVERGED);
+          });
       assertThat(reasons(bench, "n1")).isEmpty();
       assertThat(reasons(bench, "n2")).isEmpty();
       assertThat(figures(bench).value("evenkeel_replica_divergence", "log", "meta")).isZero();

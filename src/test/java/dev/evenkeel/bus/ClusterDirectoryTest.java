@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
+import dev.evenkeel.Fails;
+import dev.evenkeel.Refused;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
@@ -16,15 +19,14 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class ClusterDirectoryTest {
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final FakeLink link = new FakeLink(vertx);
   private final AtomicInteger asked = new AtomicInteger();
   private volatile ClusterView view = view("a", 4);
-  private final ClusterDirectory directory;
+  @Closing private final ClusterDirectory directory;
 
   ClusterDirectoryTest() {
     link.serve(
@@ -34,12 +36,6 @@ class ClusterDirectoryTest {
           return Future.succeededFuture(view.toJson().toBuffer());
         });
     directory = new ClusterDirectory(link);
-  }
-
-  @AfterEach
-  void close() {
-    directory.close();
-    await(vertx.close());
   }
 
   @Test
@@ -61,10 +57,7 @@ class ClusterDirectoryTest {
       Future<Buffer> lost = fresh.whileLeads(0, "a", fetch.future());
       Future<Buffer> waits = fresh.whileLeads(1, "b", other.future());
       await().until(lost::isComplete);
-      assertThat(lost.cause())
-          .isInstanceOfSatisfying(
-              RefusedException.class,
-              refused -> assertThat(refused.refusal()).isEqualTo(Refusal.INDETERMINATE));
+      Refused.is(Refusal.INDETERMINATE, lost.cause());
       int asked = questions.get();
       await().until(() -> questions.get() > asked + 1);
       assertThat(waits.isComplete()).as("of a node that answers").isFalse();
@@ -231,8 +224,7 @@ class ClusterDirectoryTest {
   void whatIsMissingIsUnknownOnlyToWhoHasCaughtUp() {
     assertThat(view.missing("none").refusal()).isEqualTo(Refusal.UNKNOWN_TOPIC);
     assertThat(behind(view).missing("none").refusal()).isEqualTo(Refusal.UNAVAILABLE);
-    assertThatThrownBy(() -> behind(view).existing("none"))
-        .hasMessageContaining("does not know the topics yet");
+    Fails.saying(() -> behind(view).existing("none"), "does not know the topics yet");
     assertThat(ClusterView.fromJson(behind(view).toJson())).isEqualTo(behind(view));
   }
 

@@ -259,9 +259,7 @@ class FrameFuzzTest {
 
   private static void append(Buffer frame) {
     if (Frames.op(frame) == Op.APPEND) {
-      for (AppendBody.Item item : AppendBody.read(Frames.body(frame))) {
-        taken(item.batch().verified());
-      }
+      AppendBody.read(Frames.body(frame)).forEach(item -> taken(item.batch().verified()));
     }
   }
 

@@ -84,8 +84,7 @@ class HeartbeatTest {
     Heartbeat wishing =
         beat.withWishes(new Heartbeat.Wishes(null, null, 0, null, "key", List.of(0L, 5L), null));
     assertThat(Heartbeat.fromJson(new JsonObject(wishing.toJson().toBuffer()))).isEqualTo(wishing);
-    Heartbeat none =
-        beat.withWishes(new Heartbeat.Wishes(null, null, 0, null, "key", List.of(), null));
+    var none = beat.withWishes(new Heartbeat.Wishes(null, null, 0, null, "key", List.of(), null));
     assertThat(Heartbeat.fromJson(new JsonObject(none.toJson().toBuffer()))).isEqualTo(none);
     List<Long> many = Collections.nCopies(Limits.RETRY_DELAYS_MAX + 9, 1L);
     Heartbeat greedy = beat.withWishes(new Heartbeat.Wishes(null, null, 0, null, null, many, null));
@@ -113,8 +112,7 @@ class HeartbeatTest {
     assertThat(resigned.resignedTerm()).isEqualTo(7);
     assertThat(beat.resignedTerm()).isZero();
     Assignment none = new Assignment("g", "m", "i", 1, 2, List.of(), null);
-    Assignment lead =
-        new Assignment("g", "m", "i", 1, 2, List.of(), new Assignment.Lead(7, true, false));
+    var lead = new Assignment("g", "m", "i", 1, 2, List.of(), new Assignment.Lead(7, true, false));
     for (Assignment each : List.of(none, lead)) {
       assertThat(Assignment.fromJson(new JsonObject(each.toJson().toBuffer()))).isEqualTo(each);
     }

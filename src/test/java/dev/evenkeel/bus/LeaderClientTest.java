@@ -3,6 +3,7 @@ package dev.evenkeel.bus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.bus.LeaderClient.Retry;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Refusal;
@@ -22,7 +23,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -34,11 +34,11 @@ class LeaderClientTest {
 
   private static final Buffer QUESTION = Frames.request(Op.READ_GROUPS, new Bytes());
 
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final FakeLink link = new FakeLink(vertx);
   private final List<String> asked = new CopyOnWriteArrayList<>();
   private volatile String leader = "a";
-  private ClusterDirectory directory;
+  @Closing private ClusterDirectory directory;
   private LeaderClient client;
 
   @BeforeEach
@@ -63,12 +63,6 @@ class LeaderClientTest {
     directory = new ClusterDirectory(link);
     client = new LeaderClient(link, directory);
     result(directory.view());
-  }
-
-  @AfterEach
-  void close() {
-    directory.close();
-    result(vertx.close());
   }
 
   private void serve(String node, Supplier<Future<Buffer>> answer) {

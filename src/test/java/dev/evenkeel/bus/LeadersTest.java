@@ -1,9 +1,10 @@
 package dev.evenkeel.bus;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Refused;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayList;
@@ -23,9 +24,7 @@ class LeadersTest {
     Random random = new Random(seed);
     // In each term at most one node leads, as Raft has it.
     List<String> leaders = new ArrayList<>();
-    for (int term = 0; term < 8; term++) {
-      leaders.add("n" + random.nextInt(3));
-    }
+    times(8, term -> leaders.add("n" + random.nextInt(3)));
     List<ClusterView> told = new ArrayList<>();
     for (int i = 0; i < 30; i++) {
       int term = 1 + random.nextInt(7);
@@ -82,9 +81,7 @@ class LeadersTest {
     assertThat(toFormer.isComplete()).isFalse();
     watch.leads(0, "b");
     assertThat(toFormer.failed()).isTrue();
-    assertThat(toFormer.cause())
-        .isInstanceOfSatisfying(
-            RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.INDETERMINATE));
+    Refused.is(Refusal.INDETERMINATE, toFormer.cause());
     assertThat(toOther.isComplete()).isFalse();
     assertThat(toAnswered.result()).isEqualTo("in time");
     // An answer that comes later changes nothing.

@@ -98,8 +98,7 @@ class NodeLogsTest {
             logs.unanswered());
     byte[] all = whole.encode().toArray();
     assertThat(NodeLogs.decode(new ByteReader(all))).isEqualTo(whole);
-    NodeLogs silent =
-        new NodeLogs("n", "h", whole.groups(), whole.levels(), whole.disk(), Map.of());
+    var silent = new NodeLogs("n", "h", whole.groups(), whole.levels(), whole.disk(), Map.of());
     byte[] bytes = Arrays.copyOf(all, silent.encode().toArray().length - Integer.BYTES);
     assertThat(NodeLogs.decode(new ByteReader(bytes)))
         .isEqualTo(new NodeLogs("n", "h", whole.groups(), whole.levels(), whole.disk(), null));

@@ -2,31 +2,25 @@ package dev.evenkeel.bus;
 
 import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Closing;
+import dev.evenkeel.Refused;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class RelayTest {
   private static final long LONG_MILLIS = 60_000;
 
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final VertxLink link = new VertxLink(vertx, null);
 
   @BeforeEach
   void serve() {
     await(Relay.serve(vertx, "n1").completion());
-  }
-
-  @AfterEach
-  void close() {
-    await(vertx.close());
   }
 
   private Future<Buffer> ask(String address, long millis) {
@@ -63,8 +57,6 @@ class RelayTest {
   }
 
   private static void assertRefused(Refusal refusal, Future<Buffer> answer) {
-    assertThatThrownBy(() -> await(answer))
-        .isInstanceOfSatisfying(
-            RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(refusal));
+    Refused.with(refusal, () -> await(answer));
   }
 }

@@ -2,9 +2,10 @@ package dev.evenkeel.bus;
 
 import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
+import dev.evenkeel.Refused;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
@@ -13,19 +14,13 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class VertxLinkTest {
   private static final long PATIENCE_MILLIS = 30_000;
 
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final VertxLink link = new VertxLink(vertx, "me");
-
-  @AfterEach
-  void close() {
-    await(vertx.close());
-  }
 
   @Test
   void asksAndIsAnswered() {
@@ -81,9 +76,7 @@ class VertxLinkTest {
 
   private void answered(String request, Refusal refusal) {
     Buffer answer = await(link.request("here", Buffer.buffer(request), PATIENCE_MILLIS));
-    assertThatThrownBy(() -> Frames.answerBody(answer))
-        .isInstanceOfSatisfying(
-            RefusedException.class, refused -> assertThat(refused.refusal()).isEqualTo(refusal));
+    Refused.with(refusal, () -> Frames.answerBody(answer));
   }
 
   @Test
@@ -106,8 +99,6 @@ class VertxLinkTest {
   }
 
   private void refused(String address, Refusal refusal, long timeoutMillis) {
-    assertThatThrownBy(() -> await(link.request(address, Buffer.buffer("x"), timeoutMillis)))
-        .isInstanceOfSatisfying(
-            RefusedException.class, refused -> assertThat(refused.refusal()).isEqualTo(refusal));
+    Refused.with(refusal, () -> await(link.request(address, Buffer.buffer("x"), timeoutMillis)));
   }
 }

@@ -1,5 +1,6 @@
 package dev.evenkeel.chaos;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.functional.Node;
 import dev.evenkeel.functional.Trio;
 import io.vertx.core.json.JsonArray;
@@ -45,9 +46,8 @@ class BridgeIT {
       trio.begin(3);
       trio.nodes.forEach(Node::awaitReady);
       oldest.createTopic("t", SHARDS);
-      Awaitility.await("each leads its share")
-          .atMost(LONG)
-          .until(() -> leaders(oldest).equals(Set.of("n1", "n2", "n3")));
+      Wait.until(
+          "each leads its share", 120, () -> leaders(oldest).equals(Set.of("n1", "n2", "n3")));
       network.cut("n1", "n2");
       long cutNanos = System.nanoTime();
       Awaitility.await("all shards take messages during the cut")
@@ -55,9 +55,8 @@ class BridgeIT {
           .until(() -> takesAll(oldest) && !leaders(oldest).contains("n2"));
       System.out.printf("all take messages %.1f s after%n", (System.nanoTime() - cutNanos) / 1e9);
       network.heal();
-      Awaitility.await("it leads its share again")
-          .atMost(LONG)
-          .until(() -> leaders(oldest).equals(Set.of("n1", "n2", "n3")));
+      Wait.until(
+          "it leads its share again", 120, () -> leaders(oldest).equals(Set.of("n1", "n2", "n3")));
       Awaitility.await("all shards take messages").atMost(LONG).until(() -> takesAll(oldest));
     }
   }

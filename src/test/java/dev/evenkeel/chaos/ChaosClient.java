@@ -1,8 +1,10 @@
 package dev.evenkeel.chaos;
 
 import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.Loops.times;
 
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.Options;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConnectionState;
 import dev.evenkeel.client.Consumer;
@@ -136,9 +138,7 @@ public final class ChaosClient {
   }
 
   private void send(int count) {
-    for (int i = 0; i < count; i++) {
-      sendOne();
-    }
+    times(count, i -> sendOne());
     finish();
   }
 
@@ -220,10 +220,7 @@ public final class ChaosClient {
   // Consuming
 
   private ConsumerOptions options(String group) {
-    return new ConsumerOptions()
-        .setTopics(List.of(TOPIC))
-        .setGroup(group)
-        .setMember(name)
+    return Options.member(group, name, TOPIC)
         .setRetryDelaysMillis(List.of(200L, 500L, 1_000L, 2_000L, 5_000L, 10_000L));
   }
 
@@ -232,10 +229,7 @@ public final class ChaosClient {
   }
 
   private ConsumerOptions level() {
-    return new ConsumerOptions()
-        .setTopics(List.of(TOPIC))
-        .setGroup(LEVEL)
-        .setMember(name)
+    return Options.member(LEVEL, name, TOPIC)
         .setMode(ConsumerOptions.Mode.LEVEL)
         .setRange(RANGE)
         .setStallTimeoutMillis(STALL_MILLIS);
@@ -252,8 +246,7 @@ public final class ChaosClient {
   }
 
   private Future<Void> work(String group, Delivery message, long millis, boolean fails) {
-    Event.Place place =
-        new Event.Place(group, run, message.shard(), message.offset(), message.epoch());
+    var place = new Event.Place(group, run, message.shard(), message.offset(), message.epoch());
     String payload = new String(message.message().payload(), StandardCharsets.US_ASCII);
     if (!payload.equals(payload(message.message().keyText(), sequence(payload)))) {
       System.out.println("damaged: " + place + ": " + payload);

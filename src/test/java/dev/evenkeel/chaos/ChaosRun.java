@@ -1,5 +1,8 @@
 package dev.evenkeel.chaos;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Loops.times;
+
 import dev.evenkeel.PrometheusText;
 import dev.evenkeel.functional.Jar;
 import dev.evenkeel.functional.Node;
@@ -108,9 +111,7 @@ final class ChaosRun {
   private void removeFormer() throws IOException {
     if (Files.exists(directory)) {
       try (var files = Files.walk(directory)) {
-        for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-          Files.delete(file);
-        }
+        each(files.sorted(Comparator.reverseOrder()).toList(), file -> Files.delete(file));
       }
     }
     Files.createDirectories(directory);
@@ -270,9 +271,7 @@ final class ChaosRun {
   private void judge(Machines machines, Monitor monitor) throws IOException {
     MessageLog log = new MessageLog(SHARDS, violations);
     String url = machines.node("n1").url();
-    for (int shard = 0; shard < SHARDS; shard++) {
-      read(monitor, url, shard, log);
-    }
+    times(SHARDS, shard -> read(monitor, url, shard, log));
     List<Event.Lease> leases = new ArrayList<>();
     for (String group : ChaosClient.GROUPS) {
       JsonObject described = monitor.group(url, group);
@@ -286,9 +285,7 @@ final class ChaosRun {
       terms.put(ChaosClient.SINGLETON, singleton.getJsonObject("singleton").getLong("term"));
     }
     long readNanos = System.nanoTime();
-    for (String client : Schedule.CLIENTS) {
-      machines.stop(client);
-    }
+    Schedule.CLIENTS.forEach(client -> machines.stop(client));
     Checker checker = new Checker(log, ChaosClient.GROUPS, violations);
     boolean[] asked = new boolean[1];
     EventFiles.read(
@@ -318,8 +315,7 @@ final class ChaosRun {
   }
 
   private void read(Monitor monitor, String url, int shard, MessageLog log) throws IOException {
-    String messages =
-        url + "/api/topics/" + ChaosClient.TOPIC + "/messages?limit=1000&shard=" + shard;
+    var messages = url + "/api/topics/" + ChaosClient.TOPIC + "/messages?limit=1000&shard=" + shard;
     while (true) {
       String next = messages + "&offset=" + log.end(shard);
       JsonArray page = new JsonArray();

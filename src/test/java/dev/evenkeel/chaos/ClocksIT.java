@@ -1,5 +1,6 @@
 package dev.evenkeel.chaos;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.PrometheusText;
@@ -53,8 +54,7 @@ class ClocksIT {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    Map<String, String> variables =
-        Map.of("LD_PRELOAD", library.toString(), "CHAOS_FAULTS", faults.toString());
+    var variables = Map.of("LD_PRELOAD", library.toString(), "CHAOS_FAULTS", faults.toString());
     return new Surroundings(List.of(), variables);
   }
 
@@ -140,16 +140,9 @@ class ClocksIT {
             node.directory,
             name,
             Jar.USUAL_OPTIONS,
-            "consume",
-            TOPIC,
-            "--group",
-            "g",
-            "--max",
-            String.valueOf(messages),
-            "--idle-exit",
-            "5s",
-            "--cluster",
-            node.cluster())
+            words(
+                "consume %s --group g --max %s --idle-exit 5s --cluster %s",
+                TOPIC, messages, node.cluster()))
         .await();
   }
 

@@ -1,5 +1,7 @@
 package dev.evenkeel.chaos;
 
+import static dev.evenkeel.Loops.each;
+
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -43,9 +45,7 @@ final class EventFiles {
         }
       }
     } finally {
-      for (Source source : all) {
-        source.reader.close();
-      }
+      each(all, source -> source.reader.close());
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.evenkeel.chaos;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -22,9 +23,7 @@ class EventFilesTest {
   void filesThatAreNearlyInOrderAreReadInOrder() throws IOException {
     Random random = new Random(SEED);
     List<List<String>> lines = List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
-    for (int i = 0; i < EVENTS; i++) {
-      lines.get(random.nextInt(2)).add(new Event.Sent(i, "k", i).line());
-    }
+    times(EVENTS, i -> lines.get(random.nextInt(2)).add(new Event.Sent(i, "k", i).line()));
     for (List<String> file : lines) {
       for (int from = 0; from < file.size(); from += EventFiles.DISPLACED_LINES_MAX) {
         int to = Math.min(file.size(), from + EventFiles.DISPLACED_LINES_MAX);

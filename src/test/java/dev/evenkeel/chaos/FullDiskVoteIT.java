@@ -3,6 +3,7 @@ package dev.evenkeel.chaos;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
 import java.io.IOException;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
@@ -31,8 +32,7 @@ class FullDiskVoteIT {
       Path disk = network.host("a").disk(directory.resolve("disk"), 1);
       Path file = disk.resolve("raft-meta");
       write(file, "term=1");
-      assertThatThrownBy(() -> Files.write(disk.resolve("others"), new byte[2 << 20]))
-          .isInstanceOf(IOException.class);
+      Fails.with(IOException.class, () -> Files.write(disk.resolve("others"), new byte[2 << 20]));
       assertThatThrownBy(() -> write(file, "term=2")).isInstanceOf(IOException.class);
       assertThat(file).hasContent("term=1");
       Files.delete(disk.resolve("others"));

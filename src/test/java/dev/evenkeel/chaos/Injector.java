@@ -32,8 +32,7 @@ final class Injector {
     Set<Fault> possible = EnumSet.allOf(Fault.class);
     Optional<String> obstacle = network.noDelay();
     if (obstacle.isPresent()) {
-      Set<Fault> without =
-          EnumSet.of(Fault.DELAY, Fault.CLOCK, Fault.SLOW_FSYNC, Fault.FAILING_FSYNC);
+      var without = EnumSet.of(Fault.DELAY, Fault.CLOCK, Fault.SLOW_FSYNC, Fault.FAILING_FSYNC);
       System.out.println("left out, since " + obstacle.get() + ": " + without);
       possible.removeAll(without);
     }

@@ -1,5 +1,7 @@
 package dev.evenkeel.chaos;
 
+import static dev.evenkeel.Words.words;
+
 import dev.evenkeel.functional.Jar;
 import dev.evenkeel.functional.Node;
 import dev.evenkeel.functional.Program;
@@ -48,14 +50,11 @@ final class Machines implements AutoCloseable {
   /** What every node is started with. */
   private static final List<String> SETTINGS =
       List.of(
-          "--segment-bytes",
-          "8MiB",
-          "--tail-cache-bytes",
-          "2MiB",
-          "--snapshot-every-bytes",
-          "16MiB",
-          "--disk-free-min-bytes",
-          "32MiB");
+          words(
+              """
+              --segment-bytes 8MiB --tail-cache-bytes 2MiB --snapshot-every-bytes 16MiB
+              --disk-free-min-bytes 32MiB
+              """));
 
   private static final List<String> SMALL_JVM =
       List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=48m");

@@ -1,5 +1,7 @@
 package dev.evenkeel.chaos;
 
+import static dev.evenkeel.Loops.times;
+
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -36,9 +38,7 @@ final class MessageLog {
    */
   MessageLog(int shards, Violations violations) {
     this.violations = violations;
-    for (int shard = 0; shard < shards; shard++) {
-      this.shards.add(new ArrayList<>());
-    }
+    times(shards, shard -> this.shards.add(new ArrayList<>()));
   }
 
   /** The next message of a shard. */

@@ -1,5 +1,6 @@
 package dev.evenkeel.chaos;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.functional.Jar;
@@ -87,12 +88,7 @@ class NatIT {
         trio,
         host,
         "produce",
-        "t",
-        "--key-regex",
-        Lines.KEY_REGEX,
-        "--rate",
-        rate,
-        input.toString());
+        words("t --key-regex %s --rate %s %s", Lines.KEY_REGEX, rate, input));
   }
 
   private Jar.Running run(Trio trio, Host host, String command, String... args) {

@@ -330,18 +330,14 @@ public final class Network implements AutoCloseable {
             .map(line -> line.split(" ")[0])
             .filter(name -> name.startsWith(prefix()))
             .toList();
-    for (String name : namespaces) {
-      new Host(name, name, "").killAll();
-    }
+    namespaces.forEach(name -> new Host(name, name, "").killAll());
     for (String mount : mounts()) {
       String[] words = mount.split(" ");
       if (words[0].startsWith(prefix())) {
         Commands.run("umount -l " + words[1]);
       }
     }
-    for (String name : namespaces) {
-      Commands.run("ip netns del " + name);
-    }
+    namespaces.forEach(name -> Commands.run("ip netns del " + name));
     // Its other end was in one of them, and is removed with it, but perhaps not yet.
     Commands.tryRun("ip link del " + prefix() + "here");
   }

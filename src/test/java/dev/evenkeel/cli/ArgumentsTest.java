@@ -3,6 +3,7 @@ package dev.evenkeel.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -51,11 +52,8 @@ class ArgumentsTest {
   @Test
   void whatCannotBeKnownIsRefused() {
     String[] args = {"produce", "k=\uFFFD\uFFFD"};
-    assertThatThrownBy(() -> Arguments.of(args, new byte[0]))
-        .isInstanceOf(CommandFailure.class)
-        .hasMessageContaining("set LC_ALL=C.UTF-8");
-    assertThatThrownBy(() -> Arguments.of(args, line("java", "produce", "k=xä")))
-        .isInstanceOf(CommandFailure.class);
+    Fails.with(CommandFailure.class, () -> Arguments.of(args, new byte[0]), "set LC_ALL=C.UTF-8");
+    Fails.with(CommandFailure.class, () -> Arguments.of(args, line("java", "produce", "k=xä")));
     byte[] latin = "java\0produce\0k=\u00e4\u00e4\0".getBytes(StandardCharsets.ISO_8859_1);
     assertThatThrownBy(() -> Arguments.of(args, latin)).hasMessageContaining("is not UTF-8");
   }

@@ -1,8 +1,8 @@
 package dev.evenkeel.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -26,8 +26,7 @@ class ClassArchiveTest {
     assertThat(cached(Map.of("HOME", "/home/me"))).isEqualTo(Path.of("/home/me/.cache", name));
     assertThat(cached(Map.of("HOME", "/home/me", "XDG_CACHE_HOME", "/c")))
         .isEqualTo(Path.of("/c", name));
-    assertThatThrownBy(() -> cached(Map.of("XDG_CACHE_HOME", "")))
-        .isInstanceOf(CommandFailure.class)
-        .hasMessageContaining("set XDG_CACHE_HOME");
+    Fails.with(
+        CommandFailure.class, () -> cached(Map.of("XDG_CACHE_HOME", "")), "set XDG_CACHE_HOME");
   }
 }

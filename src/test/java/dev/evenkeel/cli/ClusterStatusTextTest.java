@@ -11,11 +11,7 @@ import org.junit.jupiter.api.Test;
 class ClusterStatusTextTest {
   private static String text(String storage) {
     JsonObject meta = new JsonObject().put("group", "meta").put("leader", "n1");
-    JsonObject d0 =
-        new JsonObject()
-            .put("group", "d0")
-            .put("leader", "n1")
-            .put("storage", new JsonArray(storage));
+    JsonObject d0 = JsonObject.of("group", "d0", "leader", "n1", "storage", new JsonArray(storage));
     return text(
         new JsonObject()
             .put("cluster", "c")
@@ -48,10 +44,7 @@ class ClusterStatusTextTest {
         new JsonObject("{\"node\":\"n1\",\"unanswered\":[{\"node\":\"n3\",\"millis\":15000}]}");
     JsonObject n2 = new JsonObject("{\"node\":\"n2\",\"unanswered\":null}");
     assertThat(
-            text(
-                new JsonObject()
-                    .put("nodes", new JsonArray().add(n1).add(n2))
-                    .put("logs", new JsonArray())))
+            text(JsonObject.of("nodes", new JsonArray().add(n1).add(n2), "logs", new JsonArray())))
         .containsOnlyOnce("has had no answer")
         .contains("\nn1 has had no answer from n3 for 15s\n");
   }

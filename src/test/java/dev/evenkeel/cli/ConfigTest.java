@@ -3,6 +3,7 @@ package dev.evenkeel.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
 import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.settings.Setting;
@@ -57,8 +58,7 @@ class ConfigTest {
   @Test
   void laterSourcesWin() {
     String file = "port: 6000\nhttp-port: 6100\ndata: /a\n";
-    Map<String, String> environment =
-        Map.of("EVENKEEL_HTTP_PORT", "6200", "EVENKEEL_DATA", "/b", "HOME", "/root");
+    var environment = Map.of("EVENKEEL_HTTP_PORT", "6200", "EVENKEEL_DATA", "/b", "HOME", "/root");
     NodeOptions values = merge(file, environment, Map.of("data", "/c"));
     assertThat(values.get(NodeOptions.PORT)).isEqualTo(6000);
     assertThat(values.get(NodeOptions.HTTP_PORT)).isEqualTo(6200);
@@ -90,8 +90,7 @@ class ConfigTest {
         .hasMessageContaining("command line: segment-bytes is '1KB'")
         .hasMessageContaining("64KiB")
         .satisfies(e -> assertThat(((CommandFailure) e).exitStatus()).isEqualTo(2));
-    assertThatThrownBy(() -> merge("port: [1, 2]", Map.of(), Map.of()))
-        .hasMessageContaining("port is '[1, 2]'");
+    Fails.saying(() -> merge("port: [1, 2]", Map.of(), Map.of()), "port is '[1, 2]'");
   }
 
   @Test
@@ -114,8 +113,7 @@ class ConfigTest {
     assertThatThrownBy(() -> config("peers: a@h1:5701"))
         .hasMessage("with --peers name this node: --node a");
     assertThatThrownBy(() -> config("node: c\npeers: a@h1:5701")).hasMessageContaining("not among");
-    assertThatThrownBy(() -> config("node: a\nport: 1\npeers: a@h1:5701"))
-        .hasMessageContaining("--peers says 5701");
+    Fails.saying(() -> config("node: a\nport: 1\npeers: a@h1:5701"), "--peers says 5701");
     assertThatThrownBy(() -> config("node: a\npeers: a@h1")).hasMessageContaining("ID@HOST:PORT");
     assertThatThrownBy(() -> config("node: a\npeers: a@h:1,a@h:2")).hasMessageContaining("twice");
   }
@@ -143,15 +141,12 @@ class ConfigTest {
 
   @Test
   void othersAreToldTheNameInTheListOfNodes() {
-    String named =
-        "insecure: true\nnode: a\nhost: 0.0.0.0\npeers: [a@a.nodes:5701, b@b.nodes:5701]";
+    var named = "insecure: true\nnode: a\nhost: 0.0.0.0\npeers: [a@a.nodes:5701, b@b.nodes:5701]";
     assertThat(config(named).publicHost()).isEqualTo("a.nodes");
     assertThat(config(named).host()).isEqualTo("0.0.0.0");
     assertThat(config(named + "\npublic-host: other").publicHost()).isEqualTo("other");
     assertThat(config("insecure: true\nhost: 10.0.0.1").publicHost()).isEqualTo("10.0.0.1");
-    assertThatThrownBy(() -> config("insecure: true\nhost: 0.0.0.0"))
-        .hasMessageContaining("--public-host")
-        .hasMessageContaining("--peers");
+    Fails.saying(() -> config("insecure: true\nhost: 0.0.0.0"), "--public-host", "--peers");
     assertThat(config("insecure: true\nhost: 0.0.0.0\npublic-host: here").peers())
         .containsExactly(new NodeConfig.Peer("n1", "here", 5701));
   }
@@ -167,10 +162,8 @@ class ConfigTest {
         .hasMessageContaining("other machines can reach 10.0.0.1")
         .hasMessageContaining("--tls DIR, --peer-tls DIR, --users FILE")
         .hasMessageContaining("--insecure");
-    assertThatThrownBy(() -> config(secured + "host: 10.0.0.1"))
-        .hasMessageContaining("give --peer-tls DIR:");
-    assertThatThrownBy(() -> config("http-host: 0.0.0.0"))
-        .hasMessageContaining("give --tls DIR, --users FILE:");
+    Fails.saying(() -> config(secured + "host: 10.0.0.1"), "give --peer-tls DIR:");
+    Fails.saying(() -> config("http-host: 0.0.0.0"), "give --tls DIR, --users FILE:");
     assertThat(config(secured + "http-host: 0.0.0.0").httpHost()).isEqualTo("0.0.0.0");
     assertThat(config(secured + "peer-tls: node\nhost: 10.0.0.1").host()).isEqualTo("10.0.0.1");
     assertThat(config("http-host: 0.0.0.0\nroles: [broker, dispatcher]").has("web")).isFalse();
@@ -189,8 +182,7 @@ class ConfigTest {
   @Test
   void portsAndRolesMustFitTogether() {
     assertThatThrownBy(() -> config("http-port: 5704")).hasMessageContaining("choose another");
-    assertThatThrownBy(() -> config("roles: broker,dispatchr"))
-        .hasMessageContaining("did you mean 'dispatcher'?");
+    Fails.saying(() -> config("roles: broker,dispatchr"), "did you mean 'dispatcher'?");
     assertThatThrownBy(() -> config("roles: web")).hasMessageContaining("needs the role broker");
   }
 
@@ -199,8 +191,7 @@ class ConfigTest {
     assertThatThrownBy(() -> yaml("a: [1")).hasMessageStartingWith("x.yaml line 1: not YAML");
     assertThatThrownBy(() -> yaml("- a")).hasMessageContaining("key: value");
     assertThatThrownBy(() -> yaml("port: 1\nport: 2")).hasMessageStartingWith("x.yaml line");
-    assertThatThrownBy(() -> yaml("a: !!java.net.URL [http://x]"))
-        .isInstanceOf(RuntimeException.class);
+    Fails.with(RuntimeException.class, () -> yaml("a: !!java.net.URL [http://x]"));
     assertThatThrownBy(() -> ConfigReader.read(Path.of("no/such.yaml")))
         .hasMessage("--conf no/such.yaml: there is no such file");
   }

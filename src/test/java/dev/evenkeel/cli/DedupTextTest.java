@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.json.JsonArray;
@@ -12,10 +13,7 @@ class DedupTextTest {
   }
 
   private static JsonObject repetition(String level, Integer distance, Double share) {
-    return new JsonObject()
-        .put("level", level)
-        .put("smallestDistance", distance)
-        .put("declinedShare", share);
+    return JsonObject.of("level", level, "smallestDistance", distance, "declinedShare", share);
   }
 
   @Test
@@ -34,9 +32,7 @@ class DedupTextTest {
             .put("waiting", 7)
             .put("repetition", repetition("high", 1, 0.15));
     JsonArray hot = new JsonArray();
-    for (int i = 0; i < 5; i++) {
-      hot.add(new JsonObject().put("key", "p" + i).put("declined", 100 - i));
-    }
+    times(5, i -> hot.add(new JsonObject().put("key", "p" + i).put("declined", 100 - i)));
     assertThat(lines(dedup.copy().put("hot", hot)))
         .isEqualToNormalizingNewlines(
             """

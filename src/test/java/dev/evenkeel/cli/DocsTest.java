@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -93,21 +94,12 @@ class DocsTest {
     String pom = Files.readString(Path.of("pom.xml"));
     for (String library :
         List.of(
-            "vertx",
-            "ratis",
-            "rocksdb",
-            "lz4",
-            "zstd",
-            "picocli",
-            "logback",
-            "netty",
-            "jackson",
-            "snakeyaml",
-            "micrometer",
-            "opentelemetry",
-            "hdrhistogram")) {
-      Matcher version =
-          Pattern.compile("<" + library + "\\.version>([^<]+?)(\\.Final)?<").matcher(pom);
+            words(
+                """
+                vertx ratis rocksdb lz4 zstd picocli logback netty jackson snakeyaml
+                micrometer opentelemetry hdrhistogram
+                """))) {
+      var version = Pattern.compile("<" + library + "\\.version>([^<]+?)(\\.Final)?<").matcher(pom);
       assertThat(version.find()).as(library).isTrue();
       assertThat(page).as(library).contains(version.group(1));
     }

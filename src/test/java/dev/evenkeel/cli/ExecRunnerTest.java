@@ -124,8 +124,7 @@ class ExecRunnerTest {
     headers.put("zero", new byte[] {'a', 0});
     headers.put("ascii", utf8("x".repeat(Limits.HEADERS_BYTES_MAX)));
     headers.put("long", utf8("ü".repeat(Limits.HEADERS_BYTES_MAX / 2)));
-    Map<String, byte[]> variables =
-        MessageVariables.of(new Message(utf8("k"), headers, 0, new byte[0]));
+    var variables = MessageVariables.of(new Message(utf8("k"), headers, 0, new byte[0]));
     assertThat(variables.keySet())
         .containsExactly(
             "EVENKEEL_KEY",
@@ -174,8 +173,7 @@ class ExecRunnerTest {
   @Test
   void cancellingEndsTheCommandAndWhatItHasStarted(@TempDir Path directory) throws IOException {
     String command = "sleep 600 & " + tell("$!", directory) + "wait";
-    CompletableFuture<byte[]> running =
-        runner.capture(new ExecRunner.Call(command, Map.of(), Map.of(), new byte[0], 0));
+    var running = runner.capture(new ExecRunner.Call(command, Map.of(), Map.of(), new byte[0], 0));
     ProcessHandle child = told(directory);
     running.cancel(true);
     Awaitility.await().until(() -> !child.isAlive());
@@ -215,8 +213,7 @@ class ExecRunnerTest {
   @Test
   void oneThatDoesNotWantToEndIsKilled() {
     String command = "trap '' TERM; sleep 600; sleep 600";
-    CompletableFuture<Void> running =
-        runner.run(new ExecRunner.Call(command, Map.of(), Map.of(), new byte[0], 200));
+    var running = runner.run(new ExecRunner.Call(command, Map.of(), Map.of(), new byte[0], 200));
     timers.kill();
     assertThatThrownBy(running::join)
         .hasRootCauseMessage("'" + command + "' did not end within 200ms");
@@ -227,8 +224,7 @@ class ExecRunnerTest {
     String begin = "sleep 600 & " + tell("$!", directory);
     Path set = directory.resolve("set");
     String command = "trap '" + begin + "' TERM; sleep 600 & echo > " + set + "; wait; wait";
-    CompletableFuture<Void> running =
-        runner.run(new ExecRunner.Call(command, Map.of(), Map.of(), new byte[0], 0));
+    var running = runner.run(new ExecRunner.Call(command, Map.of(), Map.of(), new byte[0], 0));
     Awaitility.await().until(() -> Files.exists(set));
     running.cancel(true);
     ProcessHandle child = told(directory);
@@ -238,8 +234,7 @@ class ExecRunnerTest {
 
   @Test
   void closingEndsWhatRunsAndBeginsNoMore() {
-    CompletableFuture<Void> first =
-        runner.run(new ExecRunner.Call("sleep 600", Map.of(), Map.of(), new byte[0], 0));
+    var first = runner.run(new ExecRunner.Call("sleep 600", Map.of(), Map.of(), new byte[0], 0));
     Awaitility.await().until(() -> runner.running() == 1);
     runner.closed().join();
     assertThatThrownBy(first::join).hasRootCauseInstanceOf(ExecRunner.ExecFailed.class);

@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.client.Delivery;
@@ -143,9 +144,7 @@ class ExecWorkTest {
     String count = countScript();
     ExecWork work = work(count + " assign", count + " reshard", count + " release", 60_000);
     // Once more, as after a failure: nothing is counted twice.
-    for (int i = 0; i < 2; i++) {
-      assertThat(failure(() -> work.assignFromParents(SHARD, PARENTS))).isNull();
-    }
+    times(2, i -> assertThat(failure(() -> work.assignFromParents(SHARD, PARENTS))).isNull());
     Buffer given = work.release(SHARD).toCompletionStage().toCompletableFuture().join();
     assertThat(given.toString(StandardCharsets.UTF_8)).isEqualTo("107\n");
     List<ParentState> none = PARENTS.subList(2, 3);

@@ -12,8 +12,7 @@ import org.junit.jupiter.api.Test;
 class GroupGoldenTest {
   @Test
   void whatIsPrintedOfAGroupIsAlwaysTheSame() throws IOException {
-    JsonObject facts =
-        new JsonObject(Files.readString(Path.of("src/test/resources/golden/facts.json")));
+    var facts = new JsonObject(Files.readString(Path.of("src/test/resources/golden/facts.json")));
     StringBuilder shown = new StringBuilder();
     for (Map.Entry<String, Object> each : facts.getJsonObject("groups")) {
       shown.append(GroupTexts.of((JsonObject) each.getValue())).append('\n');

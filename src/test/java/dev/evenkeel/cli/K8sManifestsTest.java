@@ -1,11 +1,10 @@
 package dev.evenkeel.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Container;
-import io.fabric8.kubernetes.api.model.ContainerPort;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -57,11 +56,11 @@ class K8sManifestsTest {
 
   @Test
   void aFieldThatIsNotKnownIsAnError() {
-    assertThatThrownBy(
-            () ->
-                Manifests.parse(
-                    "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {port: []}\n"))
-        .hasMessageContaining("unknown fields: [port]");
+    Fails.saying(
+        () ->
+            Manifests.parse(
+                "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {port: []}\n"),
+        "unknown fields: [port]");
   }
 
   @Test
@@ -268,8 +267,7 @@ class K8sManifestsTest {
 
   static NodeConfig config(Container container, String pod) throws IOException {
     List<String> args = expanded(container, pod);
-    CommandLine.ParseResult serve =
-        Main.commandLine().parseArgs(args.toArray(String[]::new)).subcommand();
+    var serve = Main.commandLine().parseArgs(args.toArray(String[]::new)).subcommand();
     assertThat(serve.commandSpec().name()).isEqualTo("serve");
     Map<String, String> given = new HashMap<>();
     serve
@@ -352,9 +350,7 @@ class K8sManifestsTest {
 
   static Map<String, Integer> ports(Container container) {
     Map<String, Integer> ports = new TreeMap<>();
-    for (ContainerPort port : container.getPorts()) {
-      ports.put(port.getName(), port.getContainerPort());
-    }
+    container.getPorts().forEach(port -> ports.put(port.getName(), port.getContainerPort()));
     return ports;
   }
 
@@ -379,9 +375,7 @@ class K8sManifestsTest {
   private static void checkMounts(
       StatefulSet set, Container container, String confName, NodeConfig config) throws IOException {
     Map<String, String> mounts = new TreeMap<>();
-    for (VolumeMount mount : container.getVolumeMounts()) {
-      mounts.put(mount.getName(), mount.getMountPath());
-    }
+    container.getVolumeMounts().forEach(mount -> mounts.put(mount.getName(), mount.getMountPath()));
     TreeSet<String> volumes = new TreeSet<>();
     set.getSpec()
         .getVolumeClaimTemplates()

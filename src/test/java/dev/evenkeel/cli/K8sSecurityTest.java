@@ -1,8 +1,9 @@
 package dev.evenkeel.cli;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Wait;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.PodSpec;
@@ -19,7 +20,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -40,16 +40,11 @@ class K8sSecurityTest {
   /** The fields of cert-manager's API that the manifests use: others are mistakes. */
   private static final Set<String> CERTIFICATE_FIELDS =
       Set.of(
-          "isCA",
-          "commonName",
-          "dnsNames",
-          "ipAddresses",
-          "secretName",
-          "duration",
-          "renewBefore",
-          "privateKey",
-          "usages",
-          "issuerRef");
+          words(
+              """
+              isCA commonName dnsNames ipAddresses secretName duration renewBefore privateKey
+              usages issuerRef
+              """));
 
   @TempDir Path directory;
   private Manifests manifests;
@@ -279,14 +274,13 @@ class K8sSecurityTest {
   }
 
   private static void awaitFiles(Path own, String text) {
-    await()
-        .atMost(Duration.ofSeconds(20))
-        .untilAsserted(
-            () -> {
-              for (String name : List.of("tls.crt", "tls.key", "ca.crt")) {
-                assertThat(own.resolve(name)).hasContent(name + " " + text);
-              }
-            });
+    Wait.untilAsserted(
+        20,
+        () -> {
+          for (String name : List.of("tls.crt", "tls.key", "ca.crt")) {
+            assertThat(own.resolve(name)).hasContent(name + " " + text);
+          }
+        });
   }
 
   private static String mode(Path file) {

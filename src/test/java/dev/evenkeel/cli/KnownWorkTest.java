@@ -12,12 +12,7 @@ import org.junit.jupiter.api.Test;
 /** An idle member leaves only if nothing is known to come. */
 class KnownWorkTest {
   private static JsonObject shard(String owner, Long lag, boolean paused) {
-    return new JsonObject()
-        .put("topic", "t")
-        .put("shard", 0)
-        .put("owner", owner)
-        .put("lag", lag)
-        .put("paused", paused);
+    return JsonObject.of("topic", "t", "shard", 0, "owner", owner, "lag", lag, "paused", paused);
   }
 
   private static GroupView group(String mode, JsonObject json, JsonObject... shards) {

@@ -20,12 +20,7 @@ class LevelTextTest {
         .put("level", level)
         .put(
             "shards",
-            new JsonArray()
-                .add(
-                    new JsonObject()
-                        .put("topic", "t")
-                        .put("shard", 0)
-                        .put("owner", "dispatcher@n1")));
+            new JsonArray().add(JsonObject.of("topic", "t", "shard", 0, "owner", "dispatcher@n1")));
   }
 
   private static JsonObject known() {

@@ -1,8 +1,10 @@
 package dev.evenkeel.cli;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Future;
@@ -16,17 +18,11 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class LineOutputTest {
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final AtomicInteger failures = new AtomicInteger();
-
-  @AfterEach
-  void close() {
-    vertx.close().toCompletionStage().toCompletableFuture().join();
-  }
 
   private LineOutput output(OutputStream out) {
     return new LineOutput(out, vertx.getOrCreateContext(), e -> failures.incrementAndGet());
@@ -118,9 +114,7 @@ class LineOutputTest {
         };
     try (LineOutput output = output(gone)) {
       List<Future<Void>> all = new ArrayList<>();
-      for (int i = 0; i < 100; i++) {
-        all.add(output.write(line("x")));
-      }
+      times(100, i -> all.add(output.write(line("x"))));
       await().until(() -> all.stream().allMatch(Future::failed));
       assertThat(output.write(line("late")).failed()).isTrue();
       assertThat(failures).hasValue(1);

@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import static dev.evenkeel.Loops.each;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -93,9 +94,7 @@ class MessagesRunTest {
 
   private Object page(HttpExchange exchange, String query) {
     Map<String, String> asked = new HashMap<>();
-    for (String each : query.split("&")) {
-      asked.put(each.split("=")[0], each.split("=")[1]);
-    }
+    each(query.split("&"), each -> asked.put(each.split("=")[0], each.split("=")[1]));
     List<JsonObject> shard = shards.get(Integer.parseInt(asked.get("shard")));
     long next = start;
     if (asked.containsKey("offset")) {
@@ -107,9 +106,7 @@ class MessagesRunTest {
       }
     }
     if (next < start || next > shard.size()) {
-      return new JsonObject()
-          .put("error", "OFFSET_OUT_OF_RANGE")
-          .put("message", "there is no offset " + next);
+      return JsonObject.of("error", "OFFSET_OUT_OF_RANGE", "message", "there is no offset " + next);
     }
     long last = Math.min(next + Math.min(PAGE, Long.parseLong(asked.get("limit"))), shard.size());
     JsonArray page = new JsonArray();
@@ -205,8 +202,7 @@ class MessagesRunTest {
                 "{\"shard\":0,\"offset\":2,\"key\":null,\"payload\":null,\"timestamp\":null,"
                     + "\"headers\":{},\"unreadable\":\"corrupt batch\"}"));
     String none = "\"member\":null,\"epoch\":null,\"attempt\":null,\"headers\":";
-    MessagesRun.Settings json =
-        new MessagesRun.Settings("t", 0, null, null, null, Long.MAX_VALUE, false, true);
+    var json = new MessagesRun.Settings("t", 0, null, null, null, Long.MAX_VALUE, false, true);
     assertThat(print(json))
         .containsExactly(
             "{\"topic\":\"t\",\"shard\":0,\"offset\":0,\"key\":null,\"payload\":\"0/0\",\"timestamp\":10,"
@@ -259,8 +255,7 @@ class MessagesRunTest {
   @Test
   void followingGoesOnAfterAnOutageAndInNewShardsAndTopics() {
     add(0, 1, 2);
-    MessagesRun.Settings follow =
-        new MessagesRun.Settings("t", null, null, null, null, Long.MAX_VALUE, true, false);
+    var follow = new MessagesRun.Settings("t", null, null, null, null, Long.MAX_VALUE, true, false);
     CompletableFuture<List<String>> printed = CompletableFuture.supplyAsync(() -> print(follow));
     await().until(() -> out.toString(StandardCharsets.UTF_8).equals("0/0\n0/1\n"));
     status = 503;
@@ -285,8 +280,7 @@ class MessagesRunTest {
   void whatDoesNotPassEndsIt() {
     add(0, 1);
     status = 503;
-    MessagesRun.Settings follow =
-        new MessagesRun.Settings("t", null, null, null, null, Long.MAX_VALUE, true, false);
+    var follow = new MessagesRun.Settings("t", null, null, null, null, Long.MAX_VALUE, true, false);
     assertThatThrownBy(() -> print(follow)).as("at first").hasMessage("no leader");
     status = 200;
     CompletableFuture<List<String>> printed = CompletableFuture.supplyAsync(() -> print(follow));

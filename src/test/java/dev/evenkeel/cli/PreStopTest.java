@@ -78,14 +78,12 @@ class PreStopTest {
         new JsonArray()
             .add(new JsonObject().put("node", "n2").put("lagEntries", behind))
             .add(new JsonObject().put("node", "n3").put("lagEntries", 0L));
-    JsonObject log =
-        new JsonObject().put("group", name).put("leader", "n1").put("followers", followers);
+    var log = new JsonObject().put("group", name).put("leader", "n1").put("followers", followers);
     return voters.length == 0 ? log : log.put("voters", new JsonArray(List.of(voters)));
   }
 
   private static JsonObject cluster(boolean second, JsonObject... logs) {
-    JsonArray nodes =
-        new JsonArray().add(node("n1", true)).add(node("n2", second)).add(node("n3", true));
+    var nodes = new JsonArray().add(node("n1", true)).add(node("n2", second)).add(node("n3", true));
     return new JsonObject().put("nodes", nodes).put("logs", new JsonArray(List.of(logs)));
   }
 

@@ -3,6 +3,7 @@ package dev.evenkeel.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
@@ -19,20 +20,14 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.function.Function;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class ProduceRunTest {
   private static final ProduceRun.Settings SETTINGS =
       new ProduceRun.Settings(KeyExtractor.NONE, Map.of(), null, Duration.ZERO);
 
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final ByteArrayOutputStream err = new ByteArrayOutputStream();
-
-  @AfterEach
-  void close() {
-    vertx.close().toCompletionStage().toCompletableFuture().join();
-  }
 
   private ProduceRun run(Function<Message, Future<Producer.Position>> send) {
     Producer producer =
@@ -62,8 +57,7 @@ class ProduceRunTest {
   @Test
   void aSignalEndsItAlsoWhileTheReaderWaitsForRoom() throws Exception {
     ProduceRun run = run(message -> Promise.<Producer.Position>promise().future());
-    Thread reader =
-        new Thread(() -> run.read(lines(DirectRun.IN_FLIGHT_MESSAGES_MAX * 2)), "reader");
+    var reader = new Thread(() -> run.read(lines(DirectRun.IN_FLIGHT_MESSAGES_MAX * 2)), "reader");
     reader.setDaemon(true);
     reader.start();
     await().until(() -> reader.getState() == Thread.State.WAITING && run.linesRead() > 0);

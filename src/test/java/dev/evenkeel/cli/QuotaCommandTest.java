@@ -43,18 +43,13 @@ class QuotaCommandTest {
     Object answer =
         new JsonArray()
             .add(
-                new JsonObject()
-                    .put("kind", "topic")
-                    .put("name", "orders")
-                    .put("bytesPerSecond", 10 << 20)
+                JsonObject.of("kind", "topic", "name", "orders", "bytesPerSecond", 10 << 20)
                     .put("messages", null)
                     .put("periodMillis", null)
                     .put("usedBytesPerSecond", 5_000)
                     .put("usedMessagesPerSecond", 5))
             .add(
-                new JsonObject()
-                    .put("kind", "group-rate")
-                    .put("name", "smtp")
+                JsonObject.of("kind", "group-rate", "name", "smtp")
                     .put("bytesPerSecond", null)
                     .put("messages", 30)
                     .put("periodMillis", 60_000)

@@ -8,11 +8,7 @@ import org.junit.jupiter.api.Test;
 class RatesTextTest {
   private static String line(long waiting, long shards) {
     JsonObject rates =
-        new JsonObject()
-            .put("delayed", 7)
-            .put("dropped", 2)
-            .put("waiting", waiting)
-            .put("shardsWaiting", shards);
+        JsonObject.of("delayed", 7, "dropped", 2, "waiting", waiting, "shardsWaiting", shards);
     return GroupTexts.rates(new JsonObject().put("rates", rates)).strip();
   }
 

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.Fails;
 import dev.evenkeel.TestCertificates;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.EvenkeelClient;
@@ -29,7 +31,6 @@ import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,18 +41,13 @@ class ReplacedCertificatesTest {
   private static final Path FOREIGN = TestCertificates.FOREIGN.resolve("clients");
 
   @TempDir Path directory;
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private Path certificates;
 
   @BeforeEach
   void copy() throws IOException {
     certificates = Files.createDirectories(directory.resolve("tls"));
     use(OURS);
-  }
-
-  @AfterEach
-  void close() {
-    await(vertx.close());
   }
 
   private void use(Path from) throws IOException {
@@ -72,8 +68,7 @@ class ReplacedCertificatesTest {
   void aRunningClientTakesUpAReplacedAuthority() throws IOException {
     Path ca = authority(OURS);
     try (EmbeddedNode node = EmbeddedNode.start(Map.of("tls", certificates.toString()))) {
-      ClientOptions options =
-          new ClientOptions().setSeeds(List.of(node.address())).setCa(ca.toString());
+      var options = new ClientOptions().setSeeds(List.of(node.address())).setCa(ca.toString());
       EvenkeelClient client = await(Evenkeel.connect(options));
       await(client.admin().createTopic("before", 1));
       use(FOREIGN);
@@ -153,9 +148,8 @@ class ReplacedCertificatesTest {
                     .listen(0, "127.0.0.1"))
             .actualPort();
     HttpApi api = new HttpApi("http://127.0.0.1:" + port);
-    assertThatThrownBy(() -> api.get("/"))
-        .isInstanceOf(CommandFailure.class)
-        .hasMessageContaining("speaks TLS: write https://, and give --ca FILE");
+    Fails.with(
+        CommandFailure.class, () -> api.get("/"), "speaks TLS: write https://, and give --ca FILE");
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import static dev.evenkeel.Loops.each;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -11,7 +12,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import picocli.CommandLine;
 
 /** What some pages show is what compiles, and what the commands take. */
 class SnippetsTest {
@@ -50,9 +50,7 @@ class SnippetsTest {
   void everyPieceOfJavaIsInAnExample() throws IOException {
     StringBuilder examples = new StringBuilder();
     try (Stream<Path> files = Files.list(Path.of("src/test/java/examples"))) {
-      for (Path file : files.toList()) {
-        examples.append(plain(Files.readString(file)));
-      }
+      each(files.toList(), file -> examples.append(plain(Files.readString(file))));
     }
     for (Path page : pages()) {
       for (String block : blocks(page, "java")) {
@@ -68,8 +66,7 @@ class SnippetsTest {
       for (String block : blocks(page, "")) {
         for (String line : block.replace("\\\n", " ").split("\n")) {
           if (line.startsWith("evenkeel ")) {
-            CommandLine.ParseResult parsed =
-                Main.commandLine().parseArgs(words(line.substring("evenkeel ".length())));
+            var parsed = Main.commandLine().parseArgs(words(line.substring("evenkeel ".length())));
             assertThat(parsed.hasSubcommand()).as(line).isTrue();
             commands++;
           }

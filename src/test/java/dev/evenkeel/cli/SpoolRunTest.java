@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.client.Source;
@@ -35,9 +36,7 @@ class SpoolRunTest {
   void eachPositionStandsBehindExactlyTheLinesBeforeIt(
       @ForAll @IntRange(min = 0, max = 60) int lines, @ForAll boolean paced) throws Exception {
     StringBuilder text = new StringBuilder();
-    for (int i = 0; i < lines; i++) {
-      text.append("line ").append(i).append(i % 3 == 0 ? "\r\n" : "\n");
-    }
+    times(lines, i -> text.append("line ").append(i).append(i % 3 == 0 ? "\r\n" : "\n"));
     byte[] bytes = text.toString().getBytes(StandardCharsets.US_ASCII);
     List<Integer> counts = new ArrayList<>();
     SpoolRun run =

@@ -30,12 +30,8 @@ class StatusTextTest {
   @Test
   void aPausedGroupSaysSo() {
     JsonObject listed =
-        new JsonObject()
-            .put("status", "OK")
-            .put("members", 1)
-            .put("shards", 4)
-            .put("paused", false)
-            .put("shardsPaused", 1);
+        JsonObject.of(
+            "status", "OK", "members", 1, "shards", 4, "paused", false, "shardsPaused", 1);
     assertThat(GroupTexts.status(listed)).isEqualTo("OK, 1 shard paused");
     assertThat(GroupTexts.status(listed.put("shardsPaused", 2))).isEqualTo("OK, 2 shards paused");
     assertThat(GroupTexts.status(listed.put("paused", true))).isEqualTo("paused");

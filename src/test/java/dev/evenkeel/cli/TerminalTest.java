@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -37,8 +36,7 @@ class TerminalTest {
 
   @Test
   void nobodyForgesALineOfTheLog() {
-    LoggerContext context =
-        ((Logger) LoggerFactory.getLogger(TerminalTest.class)).getLoggerContext();
+    var context = ((Logger) LoggerFactory.getLogger(TerminalTest.class)).getLoggerContext();
     LogLayout layout = new LogLayout();
     layout.setContext(context);
     layout.setPattern("%level - %msg%n");

@@ -1,10 +1,12 @@
 package dev.evenkeel.client;
 
 import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.FakeLink;
 import dev.evenkeel.client.Producer.Position;
@@ -19,20 +21,13 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class AcksTest {
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final FakeLink link = new FakeLink(vertx);
   private final FakeBroker broker = new FakeBroker(link);
-  private final ClusterDirectory directory = new ClusterDirectory(link);
-
-  @AfterEach
-  void close() throws Exception {
-    directory.close();
-    await(vertx.close());
-  }
+  @Closing private final ClusterDirectory directory = new ClusterDirectory(link);
 
   @Test
   void noneCompletesWhenSentAndTheBufferStaysBounded() throws Exception {
@@ -40,9 +35,7 @@ class AcksTest {
     producer.setWriteQueueMaxSize(10);
     broker.hold();
     List<Future<Position>> sends = new ArrayList<>();
-    for (int i = 0; i < 25; i++) {
-      sends.add(producer.send("k" + i % 3, payload(1)));
-    }
+    times(25, i -> sends.add(producer.send("k" + i % 3, payload(1))));
     // What was sent is told, and the rest waits: there is room for ten that have no answer.
     await().until(() -> sends.subList(0, 3).stream().allMatch(Future::succeeded));
     assertThat(sends.get(0).result().offset()).isEqualTo(-1);
@@ -64,9 +57,7 @@ class AcksTest {
     await(producer.send("k", payload(1)));
     await(producer.flush());
     broker.hold();
-    for (int i = 0; i < 5; i++) {
-      await(producer.send("k" + i, payload(1)));
-    }
+    times(5, i -> await(producer.send("k" + i, payload(1))));
     broker.topics = List.of();
     broker.release();
     await(producer.flush());
@@ -174,9 +165,7 @@ class AcksTest {
     broker.missing = List.of("b");
     Producer producer = start(options(Acks.ALL).setAcksTimeoutMillis(300).setBatchBytes(1));
     List<Future<Position>> sends = new ArrayList<>();
-    for (int i = 0; i < 500; i++) {
-      sends.add(producer.send("k", payload(1)));
-    }
+    times(500, i -> sends.add(producer.send("k", payload(1))));
     AtomicInteger missing = new AtomicInteger();
     sends.forEach(each -> each.onFailure(none -> missing.incrementAndGet()));
     await().until(() -> missing.get() == 500);
@@ -192,8 +181,7 @@ class AcksTest {
 
   @Test
   void isAnOptionLikeOthers() {
-    ProducerOptions options =
-        new ProducerOptions(new JsonObject().put("topic", "t").put("acks", "all"));
+    var options = new ProducerOptions(new JsonObject().put("topic", "t").put("acks", "all"));
     assertThat(options.getAcks()).isEqualTo(Acks.ALL);
     assertThat(options.toJson().getString("acks")).isEqualTo("all");
     assertThat(new ProducerOptions().getAcks()).isEqualTo(Acks.MAJORITY);

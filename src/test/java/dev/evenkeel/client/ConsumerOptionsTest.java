@@ -1,12 +1,11 @@
 package dev.evenkeel.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Refused;
 import dev.evenkeel.client.internal.member.OptionsCheck;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -25,11 +24,7 @@ class ConsumerOptionsTest {
   }
 
   private static void refuses(ConsumerOptions options, String text) {
-    assertThatThrownBy(() -> OptionsCheck.check(options))
-        .isInstanceOfSatisfying(
-            RefusedException.class,
-            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.INVALID))
-        .hasMessage(text);
+    Refused.with(Refusal.INVALID, () -> OptionsCheck.check(options)).hasMessage(text);
   }
 
   @Test

@@ -1,9 +1,13 @@
 package dev.evenkeel.client;
 
 import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Closing;
+import dev.evenkeel.Fails;
+import dev.evenkeel.Options;
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.client.internal.member.Consumers;
 import dev.evenkeel.client.internal.member.FakeCluster;
@@ -24,39 +28,20 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Handlers that publish, in a whole consumer with a cluster that is faked behind its link. */
 class ContextHandlerTest {
   private static final int SHARDS = 4;
 
-  private Vertx vertx;
-  private FakeCluster cluster;
-  private ClusterDirectory directory;
-  private Consumer consumer;
-
-  @BeforeEach
-  void begin() {
-    vertx = Vertx.vertx();
-    cluster = new FakeCluster(vertx, SHARDS);
-    directory = new ClusterDirectory(cluster);
-  }
-
-  @AfterEach
-  void end() {
-    await(consumer.close());
-    directory.close();
-    await(vertx.close());
-  }
+  @Closing private final Vertx vertx = Vertx.vertx();
+  private final FakeCluster cluster = new FakeCluster(vertx, SHARDS);
+  @Closing private final ClusterDirectory directory = new ClusterDirectory(cluster);
+  @Closing private Consumer consumer;
 
   private void start(ConsumerOptions.Order order, ContextHandler handler) {
     ConsumerOptions options =
-        new ConsumerOptions()
-            .setGroup("g")
-            .setMember("m")
-            .setTopics(List.of("t"))
+        Options.member("g", "m", "t")
             .setHeartbeatMillis(100)
             .setMemberTimeoutMillis(3_000)
             .setCommitMillis(100)
@@ -70,9 +55,7 @@ class ContextHandlerTest {
 
   private static List<Message> inputs(int count) {
     List<Message> messages = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      messages.add(new Message(null, Map.of(), 1_000 + i, new byte[] {(byte) i}));
-    }
+    times(count, i -> messages.add(new Message(null, Map.of(), 1_000 + i, new byte[] {(byte) i})));
     return messages;
   }
 
@@ -110,12 +93,11 @@ class ContextHandlerTest {
     }
     assertThat(cluster.published()).isEmpty();
     open.get(0).complete();
-    Awaitility.await()
-        .until(
-            () -> {
-              open.forEach(Promise::tryComplete);
-              return cluster.lease(0).committed() == 40;
-            });
+    Wait.until(
+        () -> {
+          open.forEach(Promise::tryComplete);
+          return cluster.lease(0).committed() == 40;
+        });
     assertThat(cluster.published()).hasSize(40);
     for (int shard = 1; shard < SHARDS; shard++) {
       assertThat(publishedBy(shard)).isSorted().doesNotHaveDuplicates();
@@ -214,7 +196,6 @@ class ContextHandlerTest {
     assertThat(refusals.get(0)).hasMessageContaining("there is no topic 'nowhere'");
     assertThat(refusals.get(1)).hasMessageContaining("overrides onAssign");
     assertThat(cluster.published()).isEmpty();
-    assertThatThrownBy(() -> kept.get().publish("t", null, Buffer.buffer()))
-        .isInstanceOf(IllegalStateException.class);
+    Fails.with(IllegalStateException.class, () -> kept.get().publish("t", null, Buffer.buffer()));
   }
 }

@@ -3,6 +3,7 @@ package dev.evenkeel.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Refused;
 import dev.evenkeel.client.internal.member.OptionsCheck;
 import dev.evenkeel.protocol.RefusedException;
 import org.junit.jupiter.api.Test;
@@ -72,9 +73,7 @@ class RateTest {
   }
 
   private static void refused(ConsumerOptions options, String text) {
-    assertThatThrownBy(() -> OptionsCheck.check(options))
-        .isInstanceOf(RefusedException.class)
-        .hasMessageContaining(text);
+    Refused.saying(() -> OptionsCheck.check(options), text);
   }
 
   @Test

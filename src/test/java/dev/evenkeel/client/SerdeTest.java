@@ -2,8 +2,8 @@ package dev.evenkeel.client;
 
 import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Refused;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
@@ -69,9 +69,8 @@ class SerdeTest {
             return 0;
           }
         };
-    assertThatThrownBy(() -> await(broken.producer(producer).send(1)))
-        .isInstanceOf(RefusedException.class)
-        .hasMessageContaining("the object cannot be made a payload");
+    Refused.saying(
+        () -> await(broken.producer(producer).send(1)), "the object cannot be made a payload");
     assertThat(sent).isEmpty();
   }
 

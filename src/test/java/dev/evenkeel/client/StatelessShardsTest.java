@@ -4,6 +4,7 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Options;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.testkit.EmbeddedNode;
 import dev.evenkeel.testkit.EvenkeelExtension;
@@ -56,9 +57,7 @@ class StatelessShardsTest {
     return await(
         node.client()
             .consumer(
-                new ConsumerOptions()
-                    .setGroup(topic)
-                    .setTopics(List.of(topic))
+                Options.group(topic, topic)
                     .setOrder(ConsumerOptions.Order.SHARD)
                     .setDelivery(ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE)
                     .setRetryDelaysMillis(List.of()),

@@ -21,13 +21,11 @@ class UnsubscribeTest {
     topics.forEach(topic -> node.createTopic(topic, 2));
     List<Consumer> consumers = new ArrayList<>();
     for (String member : List.of("a", "b", "c")) {
-      ConsumerOptions options =
-          new ConsumerOptions().setGroup("g").setMember(member).setTopics(topics);
+      var options = new ConsumerOptions().setGroup("g").setMember(member).setTopics(topics);
       consumers.add(await(node.client().consumer(options, delivery -> Future.succeededFuture())));
     }
     for (int i = 0; i < 10; i++) {
-      List<Future<Boolean>> asked =
-          consumers.stream().map(consumer -> consumer.unsubscribe("left")).toList();
+      var asked = consumers.stream().map(consumer -> consumer.unsubscribe("left")).toList();
       await(Future.all(asked));
       assertThat(asked).as("time %s", i).anyMatch(Future::result);
       consumers.forEach(consumer -> await(consumer.subscribe("left")));

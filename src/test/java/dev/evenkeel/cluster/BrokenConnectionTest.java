@@ -1,5 +1,6 @@
 package dev.evenkeel.cluster;
 
+import static dev.evenkeel.Loops.times;
 import static dev.evenkeel.cluster.ClusterMembersTest.result;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -51,9 +52,7 @@ class BrokenConnectionTest {
       result(vertx.eventBus().request(LostPart.ADDRESS, "are you there"));
       part.stop();
       MessageProducer<Buffer> sender = vertx.eventBus().sender(LostPart.ADDRESS);
-      for (int i = 0; i < MESSAGES; i++) {
-        sender.write(Buffer.buffer(new byte[MESSAGE_BYTES]));
-      }
+      times(MESSAGES, i -> sender.write(Buffer.buffer(new byte[MESSAGE_BYTES])));
       part.close();
       await("nobody is there").atMost(60, SECONDS).until(() -> isNobody(vertx));
       assertThat(told.list)

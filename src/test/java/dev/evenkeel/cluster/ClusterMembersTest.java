@@ -6,7 +6,9 @@ import static org.awaitility.Awaitility.await;
 
 import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
+import dev.evenkeel.Fails;
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.Wait;
 import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.RefusedException;
@@ -74,9 +76,7 @@ class ClusterMembersTest {
     String id = client.id();
     members.remove(client);
     result(client.close());
-    await()
-        .atMost(LONG)
-        .untilAsserted(() -> assertThat(changes).contains(new ClusterMember.Change(id, true, 1)));
+    Wait.untilAsserted(() -> assertThat(changes).contains(new ClusterMember.Change(id, true, 1)));
   }
 
   @Test
@@ -85,8 +85,7 @@ class ClusterMembersTest {
     int second = TestPorts.take(4);
     List<HostPort> peers =
         List.of(new HostPort("127.0.0.1", first), new HostPort("127.0.0.1", second));
-    Future<ClusterMember> one =
-        ClusterMembers.node(new NodeSettings("127.0.0.1", "127.0.0.1", first, peers, "pair"));
+    var one = ClusterMembers.node(new NodeSettings("127.0.0.1", "127.0.0.1", first, peers, "pair"));
     Future<ClusterMember> two =
         ClusterMembers.node(new NodeSettings("127.0.0.1", "127.0.0.1", second, peers, "pair"));
     members.add(result(one));
@@ -115,8 +114,7 @@ class ClusterMembersTest {
   @Test
   void aPlainVertxIsRefused() {
     Vertx vertx = Vertx.vertx();
-    assertThatThrownBy(() -> result(ClusterMembers.of(vertx)))
-        .hasMessageContaining("not clustered by Hazelcast");
+    Fails.saying(() -> result(ClusterMembers.of(vertx)), "not clustered by Hazelcast");
     result(vertx.close());
   }
 

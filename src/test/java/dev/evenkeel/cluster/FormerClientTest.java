@@ -9,6 +9,7 @@ import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.instance.impl.HazelcastInstanceProxy;
 import com.hazelcast.internal.cluster.impl.TcpIpJoiner;
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.Wait;
 import dev.evenkeel.protocol.NodePorts;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -31,9 +32,7 @@ class FormerClientTest {
       result(client.close());
       await().atMost(Duration.ofSeconds(60)).until(() -> node.members().size() == 1);
       // Sooner than Hazelcast itself forgets it.
-      await()
-          .atMost(Duration.ofSeconds(30))
-          .untilAsserted(() -> assertThat(joiner.getFilteredPossibleAddresses()).isEmpty());
+      Wait.untilAsserted(30, () -> assertThat(joiner.getFilteredPossibleAddresses()).isEmpty());
     } finally {
       result(node.close());
     }

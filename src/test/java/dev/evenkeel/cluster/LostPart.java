@@ -1,5 +1,7 @@
 package dev.evenkeel.cluster;
 
+import static dev.evenkeel.Loops.times;
+
 import dev.evenkeel.protocol.HostPort;
 import io.vertx.core.Future;
 import java.io.BufferedReader;
@@ -89,9 +91,7 @@ public final class LostPart implements AutoCloseable {
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
     int clients = Integer.parseInt(in.readLine());
     List<Future<ClusterMember>> joining = new ArrayList<>();
-    for (int i = 0; i < clients; i++) {
-      joining.add(LiteMember.join(port, CLUSTER));
-    }
+    times(clients, i -> joining.add(LiteMember.join(port, CLUSTER)));
     ClusterMembersTest.result(Future.all(joining));
     System.out.println("ready");
   }

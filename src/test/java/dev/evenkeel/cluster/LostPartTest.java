@@ -7,8 +7,8 @@ import com.hazelcast.cluster.Member;
 import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.instance.impl.HazelcastInstanceProxy;
-import com.hazelcast.internal.cluster.impl.ClusterServiceImpl;
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.Wait;
 import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.NodePorts;
 import java.time.Duration;
@@ -54,13 +54,9 @@ class LostPartTest {
 
       part.goOn();
       // Hazelcast looks for other parts every 20 s or so, and then merges member by member.
-      await("they are one cluster again")
-          .atMost(Duration.ofMinutes(3))
-          .until(() -> all(members, 3, LOST_CLIENTS + 5));
+      Wait.until("they are one cluster again", 180, () -> all(members, 3, LOST_CLIENTS + 5));
     } finally {
-      for (ClusterMember member : members) {
-        result(member.close());
-      }
+      members.forEach(member -> result(member.close()));
     }
   }
 
@@ -71,8 +67,7 @@ class LostPartTest {
   private static void suspectOldest(int port) {
     for (HazelcastInstance each : Hazelcast.getAllHazelcastInstances()) {
       if (each.getCluster().getLocalMember().getAddress().getPort() == NodePorts.hazelcast(port)) {
-        ClusterServiceImpl cluster =
-            ((HazelcastInstanceProxy) each).getOriginal().node.getClusterService();
+        var cluster = ((HazelcastInstanceProxy) each).getOriginal().node.getClusterService();
         Member oldest = cluster.getMembers().iterator().next();
         cluster.suspectMember(oldest, "the test has stopped it", true);
       }

@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
-import com.hazelcast.multimap.MultiMap;
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.Wait;
 import dev.evenkeel.protocol.NodePorts;
 import io.vertx.core.spi.cluster.NodeInfo;
 import io.vertx.core.spi.cluster.RegistrationInfo;
@@ -52,21 +52,17 @@ class MapRegistrationsTest {
               .<String>consumer(ADDRESS, message -> message.reply("here"))
               .completion());
       HazelcastInstance hazelcast = instanceAt(port);
-      MultiMap<String, HazelcastRegistrationInfo> registrations =
-          hazelcast.getMultiMap(MapRegistrations.REGISTRATIONS);
+      var registrations = hazelcast.getMultiMap(MapRegistrations.REGISTRATIONS);
       registrations.put(
           ADDRESS, new HazelcastRegistrationInfo(new RegistrationInfo("gone", 1, false)));
       hazelcast
           .getMap(MapRegistrations.NODES)
           .put("gone", new HazelcastNodeInfo(new NodeInfo("127.0.0.1", TestPorts.take(1), null)));
-      await()
-          .atMost(Duration.ofSeconds(60))
-          .untilAsserted(
-              () -> {
-                assertThat(registrations.get(ADDRESS)).hasSize(1);
-                assertThat(hazelcast.getMap(MapRegistrations.NODES).keySet())
-                    .doesNotContain("gone");
-              });
+      Wait.untilAsserted(
+          () -> {
+            assertThat(registrations.get(ADDRESS)).hasSize(1);
+            assertThat(hazelcast.getMap(MapRegistrations.NODES).keySet()).doesNotContain("gone");
+          });
       for (int i = 0; i < 4; i++) {
         assertThat(result(node.vertx().eventBus().<String>request(ADDRESS, "who")).body())
             .isEqualTo("here");

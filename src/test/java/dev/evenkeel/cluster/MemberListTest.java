@@ -8,6 +8,7 @@ import com.hazelcast.config.Config;
 import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.NodePorts;
@@ -213,19 +214,18 @@ class MemberListTest {
   }
 
   private static void assertNobodyServes(Vertx from, String address) {
-    await(address)
-        .atMost(LONG)
-        .untilAsserted(
-            () -> {
-              ReplyException failure =
-                  result(
-                      from.eventBus()
-                          .request(address, "who", DEADLINE)
-                          .<ReplyException>map(answer -> null)
-                          .otherwise(each -> (ReplyException) each));
-              assertThat(failure).isNotNull();
-              assertThat(failure.failureType()).isEqualTo(ReplyFailure.NO_HANDLERS);
-            });
+    Wait.untilAsserted(
+        address,
+        () -> {
+          ReplyException failure =
+              result(
+                  from.eventBus()
+                      .request(address, "who", DEADLINE)
+                      .<ReplyException>map(answer -> null)
+                      .otherwise(each -> (ReplyException) each));
+          assertThat(failure).isNotNull();
+          assertThat(failure.failureType()).isEqualTo(ReplyFailure.NO_HANDLERS);
+        });
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.evenkeel.cluster;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
@@ -49,9 +50,7 @@ class PartitionWatchTest {
   @Test
   void whatCouldNotBeSeenChangesNothing() {
     assertThat(stuckAfterASecond(true)).isFalse();
-    for (int i = 0; i < 100; i++) {
-      assertThat(stuckAfterASecond(null)).isFalse();
-    }
+    times(100, i -> assertThat(stuckAfterASecond(null)).isFalse());
   }
 
   /** A look that ends at once. */

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.Wait;
 import dev.evenkeel.dedup.Answer;
 import dev.evenkeel.dedup.ClusteredCoordinator;
 import dev.evenkeel.dedup.ClusteredCoordinator.Settings;
@@ -254,12 +255,9 @@ class SharedAutomataTest {
     DedupKey key = key();
     Ticket<DedupKey> head = ask(atOne, key);
     Ticket<DedupKey> waiter = ask(atClient, key);
-    await()
-        .atMost(LONG)
-        .until(
-            () ->
-                result(two.dedup().sweep(two.members(), Set.of())).evicted() + evictions(atClient)
-                    > 0);
+    Wait.until(
+        () ->
+            result(two.dedup().sweep(two.members(), Set.of())).evicted() + evictions(atClient) > 0);
     assertThat(turn(waiter)).isEqualTo(Answer.ACCEPT);
     assertThat(giveBack(atOne, head)).isEqualTo(Departure.NOT_HEAD);
     assertThat(giveBack(atClient, waiter)).isEqualTo(Departure.FREED);

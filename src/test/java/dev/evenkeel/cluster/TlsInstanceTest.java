@@ -1,5 +1,6 @@
 package dev.evenkeel.cluster;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -10,6 +11,7 @@ import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.instance.BuildInfoProvider;
 import com.hazelcast.map.IMap;
+import dev.evenkeel.Fails;
 import dev.evenkeel.TestCertificates;
 import dev.evenkeel.TestPorts;
 import dev.evenkeel.util.tls.TlsFiles;
@@ -46,16 +48,13 @@ class TlsInstanceTest {
     HazelcastConfigs.socket(config).setPort(port + at);
     TcpIpConfig join = config.getAdvancedNetworkConfig().getJoin().getTcpIpConfig();
     join.setMembers(List.of());
-    for (int i = 0; i < 3; i++) {
-      join.addMember("127.0.0.1:" + (port + i));
-    }
+    times(3, i -> join.addMember("127.0.0.1:" + (port + i)));
     config.setProperty("hazelcast.max.join.seconds", String.valueOf(joinSeconds));
     return config;
   }
 
   private HazelcastInstance start(int at, Path certificates) throws Exception {
-    TlsIdentity identity =
-        TlsIdentity.open(TlsFiles.in(certificates.resolve("nodes/n" + (at + 1))));
+    var identity = TlsIdentity.open(TlsFiles.in(certificates.resolve("nodes/n" + (at + 1))));
     HazelcastInstance member =
         TlsInstance.start(
             config(at, certificates.equals(TestCertificates.OURS) ? 60 : 4), identity);
@@ -75,17 +74,13 @@ class TlsInstanceTest {
 
   @Test
   void membersWithCertificatesOfOneAuthorityFormACluster() throws Exception {
-    for (int i = 0; i < 3; i++) {
-      start(i, TestCertificates.OURS);
-    }
+    times(3, i -> start(i, TestCertificates.OURS));
     members.forEach(member -> awaitSize(member, 3));
     // Larger than a record, than the buffers, and than what the sockets take at once.
     byte[] large = new byte[3 << 20];
     Arrays.fill(large, (byte) 7);
     IMap<String, byte[]> map = members.get(0).getMap("large");
-    for (int i = 0; i < 20; i++) {
-      map.set("k" + i, large);
-    }
+    times(20, i -> map.set("k" + i, large));
     for (HazelcastInstance member : members) {
       for (int i = 0; i < 20; i++) {
         assertThat(member.<String, byte[]>getMap("large").get("k" + i)).isEqualTo(large);
@@ -102,10 +97,8 @@ class TlsInstanceTest {
   void whoHasNoCertificateOfTheirAuthorityStaysOutside() throws Exception {
     HazelcastInstance ours = start(0, TestCertificates.OURS);
     // Each tries to join, and then ends without having met anybody.
-    assertThatThrownBy(() -> Hazelcast.newHazelcastInstance(config(1, 4)))
-        .hasMessageContaining("failed to start");
-    assertThatThrownBy(() -> start(2, TestCertificates.FOREIGN))
-        .hasMessageContaining("failed to start");
+    Fails.saying(() -> Hazelcast.newHazelcastInstance(config(1, 4)), "failed to start");
+    Fails.saying(() -> start(2, TestCertificates.FOREIGN), "failed to start");
     assertThat(ours.getCluster().getMembers()).hasSize(1);
     // It still takes others.
     start(2, TestCertificates.OURS);

@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import com.hazelcast.config.Config;
 import dev.evenkeel.TestCertificates;
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.Wait;
 import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.util.tls.TlsFiles;
 import dev.evenkeel.util.tls.TlsIdentity;
@@ -153,12 +154,10 @@ class TlsMembersTest {
     startBoth(changing, identity(node("n2")));
     copy(TestCertificates.FOREIGN.resolve("nodes/n1"), directory);
     assertThat(changing.look()).isTrue();
-    await()
-        .atMost(LONG)
-        .untilAsserted(
-            () ->
-                assertThatThrownBy(() -> handshake(identity(node("n3")), first + 1))
-                    .isInstanceOf(IOException.class));
+    Wait.untilAsserted(
+        () ->
+            assertThatThrownBy(() -> handshake(identity(node("n3")), first + 1))
+                .isInstanceOf(IOException.class));
     handshake(identity(TestCertificates.FOREIGN.resolve("nodes/n3")), first + 1);
   }
 

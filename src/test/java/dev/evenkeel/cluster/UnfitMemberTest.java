@@ -9,11 +9,11 @@ import com.hazelcast.instance.impl.HazelcastInstanceProxy;
 import com.hazelcast.internal.partition.InternalPartition;
 import com.hazelcast.internal.partition.PartitionReplica;
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.Wait;
 import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.NodePorts;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
-import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
@@ -50,16 +50,14 @@ class UnfitMemberTest {
       assertThat(first.unfit().result()).contains("no owner");
       Awaitility.await().atMost(LONG).until(() -> second.dataMembers() == 1);
       // It takes over what the first one had, and may refuse meanwhile.
-      Awaitility.await()
-          .atMost(LONG)
-          .until(
-              () -> {
-                Future<Void> put = second.registry().put("b", new JsonObject());
-                return put.transform(done -> Future.succeededFuture(done.succeeded()))
-                    .toCompletionStage()
-                    .toCompletableFuture()
-                    .join();
-              });
+      Wait.until(
+          () -> {
+            Future<Void> put = second.registry().put("b", new JsonObject());
+            return put.transform(done -> Future.succeededFuture(done.succeeded()))
+                .toCompletionStage()
+                .toCompletableFuture()
+                .join();
+          });
       assertThat(second.unfit().isComplete()).isFalse();
     } finally {
       result(first.close());
@@ -101,8 +99,7 @@ class UnfitMemberTest {
                 .node
                 .getPartitionService()
                 .getPartition(0);
-        Method set =
-            partition.getClass().getDeclaredMethod("setReplicas", PartitionReplica[].class);
+        var set = partition.getClass().getDeclaredMethod("setReplicas", PartitionReplica[].class);
         set.setAccessible(true);
         set.invoke(partition, (Object) new PartitionReplica[InternalPartition.MAX_REPLICA_COUNT]);
       }

@@ -166,9 +166,7 @@ class ClusteredCoordinatorTest {
 
   private void pass(long millis) {
     now += millis;
-    for (Process process : List.copyOf(processes.values())) {
-      process.coordinator.tick(now);
-    }
+    List.copyOf(processes.values()).forEach(process -> process.coordinator.tick(now));
   }
 
   private static DedupKey key(int number) {
@@ -176,8 +174,7 @@ class ClusteredCoordinatorTest {
   }
 
   private Ticket<DedupKey> ask(Process process, int key) {
-    Ticket<DedupKey> ticket =
-        process.coordinator.enQueue(key(key), new Worker(process.name, 0, 0), now);
+    var ticket = process.coordinator.enQueue(key(key), new Worker(process.name, 0, 0), now);
     asked.put(process.name + "/0#" + ticket.token(), ticket);
     return ticket;
   }
@@ -197,9 +194,7 @@ class ClusteredCoordinatorTest {
     now = 0;
     faults = true;
     List<Process> alive = new ArrayList<>();
-    for (String name : List.of("a", "b", "c")) {
-      alive.add(new Process(name));
-    }
+    List.of("a", "b", "c").forEach(name -> alive.add(new Process(name)));
     Map<Ticket<DedupKey>, Process> tickets = new HashMap<>();
     for (int i = 0; i < 400; i++) {
       switch (random.nextInt(12)) {

@@ -1,5 +1,6 @@
 package dev.evenkeel.dedup;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
@@ -133,9 +134,7 @@ class LocalCoordinatorTest {
     LocalCoordinator<Integer> many = new LocalCoordinator<>(1_000_000, 1_000);
     int empty = many.capacity();
     List<Ticket<Integer>> tickets = new ArrayList<>();
-    for (int i = 0; i < 100_000; i++) {
-      tickets.add(many.enQueue(i, ONE, 0));
-    }
+    times(100_000, i -> tickets.add(many.enQueue(i, ONE, 0)));
     assertThat(many.capacity()).isBetween(100_000, 400_000);
     tickets.forEach(ticket -> many.deQueue(ticket, 1));
     assertThat(many.capacity()).isEqualTo(empty);

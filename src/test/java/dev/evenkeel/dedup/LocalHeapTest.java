@@ -1,5 +1,6 @@
 package dev.evenkeel.dedup;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
@@ -45,9 +46,7 @@ class LocalHeapTest {
     Worker worker = new Worker("m", 0, 0);
     Object[] tickets = new Object[LIVE_KEYS];
     long before = used();
-    for (int i = 0; i < LIVE_KEYS; i++) {
-      tickets[i] = coordinator.enQueue(key(i), worker, i);
-    }
+    times(LIVE_KEYS, i -> tickets[i] = coordinator.enQueue(key(i), worker, i));
     long live = used() - before;
     if (coordinator.figures().keys() != LIVE_KEYS) {
       System.exit(3);

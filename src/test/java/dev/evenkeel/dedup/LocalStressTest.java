@@ -1,5 +1,6 @@
 package dev.evenkeel.dedup;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
@@ -72,9 +73,7 @@ class LocalStressTest {
   private void run(boolean deaths) throws Exception {
     long seed = System.nanoTime();
     System.out.println("LocalStressTest seed " + seed);
-    for (int i = 0; i < KEYS; i++) {
-      working.add(ConcurrentHashMap.newKeySet());
-    }
+    times(KEYS, i -> working.add(ConcurrentHashMap.newKeySet()));
     SplittableRandom seeds = new SplittableRandom(seed);
     List<Thread> threads = new ArrayList<>();
     List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());

@@ -1,5 +1,6 @@
 package dev.evenkeel.dedup;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.protocol.Refusal;
@@ -123,9 +124,7 @@ class StepBatchesTest {
     ask();
     run();
     List<CompletableFuture<StepReply>> waiting = new ArrayList<>();
-    for (int i = 0; i < StepBatches.WAITING_STEPS_MAX; i++) {
-      waiting.add(ask());
-    }
+    times(StepBatches.WAITING_STEPS_MAX, i -> waiting.add(ask()));
     assertThat(waiting).noneMatch(CompletableFuture::isDone);
     assertThat(refusal(ask())).isEqualTo(Refusal.OVERLOADED);
     reply(carried.get(0));

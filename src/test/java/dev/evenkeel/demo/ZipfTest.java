@@ -1,5 +1,6 @@
 package dev.evenkeel.demo;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -22,9 +23,7 @@ class ZipfTest {
     SplittableRandom random = new SplittableRandom(7);
     Zipf zipf = new Zipf(100, 1);
     int[] counts = new int[101];
-    for (int i = 0; i < 1_000_000; i++) {
-      counts[zipf.next(random)]++;
-    }
+    times(1_000_000, i -> counts[zipf.next(random)]++);
     for (int rank : new int[] {2, 5, 10, 50}) {
       assertThat((double) counts[1] / counts[rank]).isCloseTo(rank, Percentage.withPercentage(5));
     }

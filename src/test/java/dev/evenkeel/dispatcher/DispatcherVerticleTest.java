@@ -9,8 +9,10 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import dev.evenkeel.Closing;
 import dev.evenkeel.Golden;
 import dev.evenkeel.PrometheusText;
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.DedupTally;
@@ -57,13 +59,12 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 class DispatcherVerticleTest {
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final FakeCluster cluster = new FakeCluster(vertx);
   private final FakeCluster.Node node = new FakeCluster.Node();
   private final FakeBroker broker = new FakeBroker(vertx, new ModelLog().topic(1, "t", 4));
@@ -81,18 +82,11 @@ class DispatcherVerticleTest {
             DispatcherVerticle.class.getName(),
             new DeploymentOptions()
                 .setConfig(
-                    new JsonObject()
-                        .put("tickMillis", 50)
-                        .put("rebalanceMillis", 300)
+                    JsonObject.of("tickMillis", 50, "rebalanceMillis", 300)
                         // Nobody is given up because the machine is busy.
                         .put("memberTimeoutMillis", 60_000)
                         .put("requestTimeoutMillis", 60_000)
                         .put("startMillisMax", 600_000))));
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    await(vertx.close());
   }
 
   /**
@@ -215,8 +209,7 @@ class DispatcherVerticleTest {
         .<Buffer>request(address, question.toBuffer())
         .map(
             answer -> {
-              String text =
-                  StandardCharsets.UTF_8.decode(Frames.answerBody(answer.body())).toString();
+              var text = StandardCharsets.UTF_8.decode(Frames.answerBody(answer.body())).toString();
               return text.startsWith("[") ? new JsonArray(text) : new JsonObject(text);
             });
   }
@@ -256,9 +249,7 @@ class DispatcherVerticleTest {
 
   @Test
   void aVerticleThatHasEndedIsHeldByNobody() throws Exception {
-    for (String id : vertx.deploymentIDs()) {
-      await(vertx.undeploy(id));
-    }
+    vertx.deploymentIDs().forEach(id -> await(vertx.undeploy(id)));
     assertThat(cluster.handlers()).isZero();
     assertThat(node.listeners()).isZero();
   }
@@ -269,48 +260,43 @@ class DispatcherVerticleTest {
     lead(1);
     TestMember a = new TestMember("a");
     await().until(() -> owners().equals("aaaa"));
-    await()
-        .untilAsserted(
-            () -> {
-              PrometheusText text = text();
-              assertThat(text.value("evenkeel_dispatcher_active")).isEqualTo(1);
-              assertThat(text.value("evenkeel_dispatcher_activations_total")).isEqualTo(1);
-              assertThat(text.value("evenkeel_group_members", "group", "g")).isEqualTo(1);
-              assertThat(text.value("evenkeel_group_shards", "group", "g")).isEqualTo(4);
-              assertThat(text.value("evenkeel_group_shards_unowned", "group", "g")).isZero();
-              assertThat(text.value("evenkeel_group_shards_draining", "group", "g")).isZero();
-              assertThat(text.value("evenkeel_group_lag_messages", "group", "g", "topic", "t"))
-                  .isNotNegative();
-              assertThat(text.value("evenkeel_dispatcher_moves_total", "reason", "member joined"))
-                  .isEqualTo(4);
-              assertThat(text.value("evenkeel_dispatcher_plans_total")).isPositive();
-              assertThat(text.value("evenkeel_dispatcher_heartbeats_total")).isPositive();
-            });
+    Wait.untilAsserted(
+        () -> {
+          PrometheusText text = text();
+          assertThat(text.value("evenkeel_dispatcher_active")).isEqualTo(1);
+          assertThat(text.value("evenkeel_dispatcher_activations_total")).isEqualTo(1);
+          assertThat(text.value("evenkeel_group_members", "group", "g")).isEqualTo(1);
+          assertThat(text.value("evenkeel_group_shards", "group", "g")).isEqualTo(4);
+          assertThat(text.value("evenkeel_group_shards_unowned", "group", "g")).isZero();
+          assertThat(text.value("evenkeel_group_shards_draining", "group", "g")).isZero();
+          assertThat(text.value("evenkeel_group_lag_messages", "group", "g", "topic", "t"))
+              .isNotNegative();
+          assertThat(text.value("evenkeel_dispatcher_moves_total", "reason", "member joined"))
+              .isEqualTo(4);
+          assertThat(text.value("evenkeel_dispatcher_plans_total")).isPositive();
+          assertThat(text.value("evenkeel_dispatcher_heartbeats_total")).isPositive();
+        });
     TestMember b = new TestMember("b");
     await().until(() -> a.toldDraining(2) && a.toldDraining(3));
-    await()
-        .untilAsserted(
-            () ->
-                assertThat(text().value("evenkeel_group_shards_draining", "group", "g"))
-                    .isEqualTo(2));
+    Wait.untilAsserted(
+        () ->
+            assertThat(text().value("evenkeel_group_shards_draining", "group", "g")).isEqualTo(2));
     a.release(2);
     a.release(3);
     await().until(() -> owners().equals("aabb"));
-    await()
-        .untilAsserted(
-            () -> {
-              assertThat(text().value("evenkeel_handover_release_seconds_count")).isEqualTo(2);
-              assertThat(text().sum("evenkeel_dispatcher_moves_total")).isEqualTo(6);
-            });
+    Wait.untilAsserted(
+        () -> {
+          assertThat(text().value("evenkeel_handover_release_seconds_count")).isEqualTo(2);
+          assertThat(text().sum("evenkeel_dispatcher_moves_total")).isEqualTo(6);
+        });
     a.silence();
     b.silence();
     node.lead(new Leadership("n2", 2, false));
-    await()
-        .untilAsserted(
-            () -> {
-              assertThat(text().value("evenkeel_dispatcher_active")).isZero();
-              assertThat(text().types).doesNotContainKey("evenkeel_group_lag_messages");
-            });
+    Wait.untilAsserted(
+        () -> {
+          assertThat(text().value("evenkeel_dispatcher_active")).isZero();
+          assertThat(text().types).doesNotContainKey("evenkeel_group_lag_messages");
+        });
     assertThat(refusal(a.beat(false))).isEqualTo(Refusal.NOT_LEADER);
     assertThat(text().value("evenkeel_dispatcher_refusals_total", "kind", "not_leader"))
         .isPositive();
@@ -333,11 +319,10 @@ class DispatcherVerticleTest {
     assertThat(refusal(ask(Addresses.dispatcher("n1"), new JsonObject())))
         .isEqualTo(Refusal.UNAVAILABLE);
     broker.mute(false);
-    await()
-        .untilAsserted(
-            () ->
-                assertThat(refusal(ask(Addresses.dispatcher("n1"), new JsonObject())))
-                    .isEqualTo(Refusal.INVALID));
+    Wait.untilAsserted(
+        () ->
+            assertThat(refusal(ask(Addresses.dispatcher("n1"), new JsonObject())))
+                .isEqualTo(Refusal.INVALID));
   }
 
   @Test
@@ -368,8 +353,7 @@ class DispatcherVerticleTest {
             beat.toJson().putNull("instance"),
             beat.toJson().put("mode", GroupPolicy.MODE_LEVEL).put("range", 1).putNull("instance"),
             beat.toJson().putNull("bornMillis"));
-    await()
-        .until(() -> refusal(ask(Addresses.dispatcher("n1"), malformed.get(0))) == Refusal.INVALID);
+    Wait.until(() -> refusal(ask(Addresses.dispatcher("n1"), malformed.get(0))) == Refusal.INVALID);
     for (JsonObject each : malformed) {
       assertThat(refusal(ask(Addresses.dispatcher("n1"), each)))
           .as(each.encode())
@@ -433,8 +417,7 @@ class DispatcherVerticleTest {
     assertThat(lease(2).epoch()).isEqualTo(2);
     assertThat(await(b.beat(false)).shards()).hasSize(2);
 
-    JsonObject group =
-        (JsonObject) await(ask(Addresses.groups("n1"), new JsonObject().put("group", "g")));
+    var group = (JsonObject) await(ask(Addresses.groups("n1"), new JsonObject().put("group", "g")));
     assertThat(group.getJsonObject("level").getMap())
         .containsOnlyKeys(
             "range", "strategy", "gap", "round", "holder", "heldMs", "setAside", "bars")
@@ -443,11 +426,7 @@ class DispatcherVerticleTest {
     assertThat(group.getJsonObject("dedup").getString("mode")).isEqualTo("off");
     assertThat(group.getJsonObject("failures"))
         .isEqualTo(
-            new JsonObject()
-                .put("retriesWaiting", 5)
-                .put("parked", 2)
-                .put("shardsWaiting", 1)
-                .put("deadLetters", 4));
+            JsonObject.of("retriesWaiting", 5, "parked", 2, "shardsWaiting", 1, "deadLetters", 4));
     assertThat(group.getString("mode")).isEqualTo("sharded");
     assertThat(group.getString("status")).isEqualTo("OK");
     JsonObject first = group.getJsonArray("members").getJsonObject(0);
@@ -527,12 +506,7 @@ class DispatcherVerticleTest {
     b.flow = new FlowTally(Figures.of(GroupFigure.Section.RATES, 7, 4, 9, 0), null, null);
     await().until(() -> Long.valueOf(7).equals(group().getJsonObject("rates").getLong("dropped")));
     assertThat(group().getJsonObject("rates"))
-        .isEqualTo(
-            new JsonObject()
-                .put("delayed", 12)
-                .put("dropped", 7)
-                .put("waiting", 11)
-                .put("shardsWaiting", 1));
+        .isEqualTo(JsonObject.of("delayed", 12, "dropped", 7, "waiting", 11, "shardsWaiting", 1));
     b.flow = new FlowTally(Figures.of(GroupFigure.Section.RATES, 7, 6, 9, 0), null, null);
     b.leave();
     await().until(() -> Long.valueOf(2).equals(group().getJsonObject("rates").getLong("waiting")));
@@ -593,12 +567,11 @@ class DispatcherVerticleTest {
     assertThat(dedup().getLong("processing")).isEqualTo(1);
 
     cluster.left("c-" + b.instance);
-    await()
-        .until(
-            () ->
-                cluster.sweptLast() != null
-                    && cluster.sweptLast().contains("c-" + a.instance)
-                    && !cluster.sweptLast().contains("c-" + b.instance));
+    Wait.until(
+        () ->
+            cluster.sweptLast() != null
+                && cluster.sweptLast().contains("c-" + a.instance)
+                && !cluster.sweptLast().contains("c-" + b.instance));
     a.leave();
   }
 
@@ -906,9 +879,8 @@ class DispatcherVerticleTest {
               });
     }
     lead(1);
-    await()
-        .untilAsserted(
-            () -> assertThat(refusal(levelBeatOf("g", "m", "alice", "alices"))).isNull());
+    Wait.untilAsserted(
+        () -> assertThat(refusal(levelBeatOf("g", "m", "alice", "alices"))).isNull());
     await().untilAsserted(() -> assertThat(asked).contains("alices"));
     assertThat(refusal(levelBeatOf("g", "m", "bob", "bobs"))).isEqualTo(Refusal.FORBIDDEN);
     assertThat(refusal(levelBeatOf("g", "n", "bob", "bobs"))).isEqualTo(Refusal.FORBIDDEN);
@@ -940,12 +912,10 @@ class DispatcherVerticleTest {
                 asked.complete(null);
               });
       lead(1);
-      await()
-          .untilAsserted(
-              () -> assertThat(refusal(levelBeatOf("p", "m", "z*", "alice", "home"))).isNull());
-      await()
-          .untilAsserted(
-              () -> assertThat(refusal(levelBeatOf("g", "m", "alice", "home"))).isNull());
+      Wait.untilAsserted(
+          () -> assertThat(refusal(levelBeatOf("p", "m", "z*", "alice", "home"))).isNull());
+      Wait.untilAsserted(
+          () -> assertThat(refusal(levelBeatOf("g", "m", "alice", "home"))).isNull());
       // By now it has been looked which groups need a dispatcher.
       asked.get(60, TimeUnit.SECONDS);
       assertThat(told.list).isEmpty();
@@ -958,12 +928,10 @@ class DispatcherVerticleTest {
   @Test
   void unknownGroupsAndTopicsAreRefused() {
     lead(1);
-    await()
-        .untilAsserted(
-            () ->
-                assertThat(
-                        refusal(ask(Addresses.groups("n1"), new JsonObject().put("group", "no"))))
-                    .isEqualTo(Refusal.UNKNOWN_GROUP));
+    Wait.untilAsserted(
+        () ->
+            assertThat(refusal(ask(Addresses.groups("n1"), new JsonObject().put("group", "no"))))
+                .isEqualTo(Refusal.UNKNOWN_GROUP));
     Heartbeat beat =
         new Heartbeat(
             "g",

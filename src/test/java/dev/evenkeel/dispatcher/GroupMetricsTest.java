@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.PrometheusText;
 import dev.evenkeel.bus.FailureFigures;
 import dev.evenkeel.bus.Figures;
@@ -16,20 +17,13 @@ import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class GroupMetricsTest {
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final PrometheusMeterRegistry registry =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT).throwExceptionOnRegistrationFailure();
   private final GroupMetrics metrics = new GroupMetrics(new Meters(vertx, registry, 3).scope("p"));
-
-  @AfterEach
-  void close() throws Exception {
-    vertx.close().toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
-  }
 
   private Double value(String name, String group) {
     return PrometheusText.parse(registry.scrape()).value("evenkeel_group_" + name, "group", group);
@@ -58,8 +52,7 @@ class GroupMetricsTest {
         Figures.of(Section.DEDUP, 1, 2, 3, 4, 5, 6, 7, 8)
             .plus(only(GroupFigure.REPETITION_SHARE, 0.25)),
         Figures.NONE);
-    List<String> counters =
-        List.of("accepted", "blocked", "declined", "evicted", "lost", "unguarded");
+    var counters = List.of("accepted", "blocked", "declined", "evicted", "lost", "unguarded");
     for (int i = 0; i < counters.size(); i++) {
       assertThat(value("dedup_" + counters.get(i) + "_total", "g")).isEqualTo(i + 1);
       assertThat(value("dedup_" + counters.get(i) + "_total", "h")).isNull();
@@ -125,8 +118,7 @@ class GroupMetricsTest {
   /** Past the limit groups are summed: of dedup those that are known, of failures all or none. */
   @Test
   void ofManyGroupsSomeAreSummed() {
-    Figures both =
-        Figures.of(Section.FAILURES, 1, 2, 3, 4).plus(Figures.of(Section.RATES, 1, 2, 3, 4));
+    var both = Figures.of(Section.FAILURES, 1, 2, 3, 4).plus(Figures.of(Section.RATES, 1, 2, 3, 4));
     show(both, both, both, both, both);
     assertThat(value("dead_letters", "other")).isEqualTo(8);
     assertThat(value("rate_dropped_total", "other")).isEqualTo(4);

@@ -16,7 +16,6 @@ import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -130,8 +129,7 @@ public final class ModelLog {
     }
     if (command instanceof DataCommand.ForgetLeases c) {
       Map<Shard, Lease> of = leases.getOrDefault(c.group(), new TreeMap<>());
-      Collection<Lease> gone =
-          of.values().stream().filter(lease -> c.covers(lease.shard())).toList();
+      var gone = of.values().stream().filter(lease -> c.covers(lease.shard())).toList();
       boolean all = c.topicId() == DataCommand.ForgetLeases.ALL_TOPICS;
       long publishers = all ? publisherEpochs.getOrDefault(c.group(), 0L) : 0;
       long highest = gone.stream().mapToLong(Lease::epoch).max().orElse(0);
@@ -199,8 +197,7 @@ public final class ModelLog {
               activeMillis,
               assignor,
               info == null ? Collections.emptySortedMap() : info.patterns());
-      GroupInfo next =
-          declared.seenAt(activeMillis, c.topics()).seenWith(c.patterns(), activeMillis);
+      var next = declared.seenAt(activeMillis, c.topics()).seenWith(c.patterns(), activeMillis);
       if (next.subscriptions().size() > groupTopicsMax) {
         return Reply.refused(Refusal.TOO_LARGE, "at most " + groupTopicsMax + " topics");
       }
@@ -277,8 +274,7 @@ public final class ModelLog {
                 on.add(byShard.get(shard));
               }
             });
-        List<FailureFigures> failed =
-            failures.stream().filter(each -> each.shard().equals(shard)).toList();
+        var failed = failures.stream().filter(each -> each.shard().equals(shard)).toList();
         statuses.add(
             new ShardStatus(
                 shard,

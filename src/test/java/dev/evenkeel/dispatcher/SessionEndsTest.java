@@ -1,8 +1,10 @@
 package dev.evenkeel.dispatcher;
 
 import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.Refusal;
@@ -18,22 +20,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class SessionEndsTest {
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final Context context = vertx.getOrCreateContext();
   private final AtomicLong clock = new AtomicLong();
   private final SessionEnds ends = ends(60_000);
 
   private SessionEnds ends(long answerMillisMax) {
     return new SessionEnds(vertx, () -> List.of("n1", "n2", "n3"), answerMillisMax, clock::get);
-  }
-
-  @AfterEach
-  void stop() {
-    await(vertx.close());
   }
 
   /**
@@ -140,9 +136,7 @@ class SessionEndsTest {
     assertThat(ends.recent()).containsExactly("s-1", "s-3", "s-2");
     clock.addAndGet(1);
     assertThat(ends.recent()).containsExactly("s-3", "s-2");
-    for (int i = 0; i < SessionEnds.RECENT_MAX; i++) {
-      ends.reported("s-many-" + i);
-    }
+    times(SessionEnds.RECENT_MAX, i -> ends.reported("s-many-" + i));
     assertThat(ends.recent()).hasSize(SessionEnds.RECENT_MAX).doesNotContain("s-2");
   }
 }

@@ -1,8 +1,10 @@
 package dev.evenkeel.dispatcher;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.cluster.SharedTable;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -13,19 +15,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class SharedMapMirrorTest {
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final Context context = vertx.getOrCreateContext();
   private final SlowTable slow = new SlowTable();
   private final SharedMapMirror hints = new SharedMapMirror(slow, context);
-
-  @AfterEach
-  void close() {
-    vertx.close().await();
-  }
 
   private void onContext(Runnable task) {
     Promise<Void> done = Promise.promise();
@@ -41,9 +37,7 @@ class SharedMapMirrorTest {
   void writesAreLimitedAndOnlyTheLastValueOfAKeyFollows() {
     onContext(
         () -> {
-          for (int i = 0; i < 100; i++) {
-            hints.put("k" + i, new JsonObject());
-          }
+          times(100, i -> hints.put("k" + i, new JsonObject()));
           hints.put("k0", new JsonObject().put("v", 1));
           hints.put("k0", new JsonObject().put("v", 2));
         });
@@ -73,9 +67,7 @@ class SharedMapMirrorTest {
     final List<Promise<Void>> open = new CopyOnWriteArrayList<>();
 
     void answerAll() {
-      for (Promise<Void> promise : open) {
-        promise.tryComplete();
-      }
+      open.forEach(promise -> promise.tryComplete());
     }
 
     @Override

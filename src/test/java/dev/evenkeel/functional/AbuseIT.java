@@ -1,9 +1,11 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.PrometheusText;
+import dev.evenkeel.Refused;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Op;
@@ -13,7 +15,6 @@ import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.Batch;
@@ -127,8 +128,7 @@ class AbuseIT {
     List<SessionAttack> attacks = new ArrayList<>();
     Attacks all = new Attacks();
     for (int i = 0; i < 2; i++) {
-      SessionAttack attack =
-          new SessionAttack(List.of(Door.plain(node.port)), requests, null, all.random());
+      var attack = new SessionAttack(List.of(Door.plain(node.port)), requests, null, all.random());
       attacks.add(attack);
       all.add(() -> attack.send(Mutants.COUNT / 2));
     }
@@ -172,9 +172,7 @@ class AbuseIT {
       Footprint footprint = Footprint.of(plain.pid());
       System.out.println(footprint + ", " + client);
       assertThat(footprint.liveBytes()).isLessThan(LIVE_BYTES_MAX);
-      for (Socket each : open) {
-        each.close();
-      }
+      each(open, each -> each.close());
       assertThat(plain.get("/health/ready").statusCode()).isEqualTo(200);
       client.finish();
       long minutes = TimeUnit.NANOSECONDS.toMinutes(System.nanoTime() - beganNanos);
@@ -200,10 +198,8 @@ class AbuseIT {
         Bytes append = new Bytes();
         AppendBody.write(append, new Shard(id, 0), poison);
         byte[] request = Frames.request(Op.APPEND, append).getBytes();
-        assertThatThrownBy(() -> Frames.answerBody(bad.ask(Addresses.data("n1"), request)))
-            .isInstanceOfSatisfying(
-                RefusedException.class,
-                refused -> assertThat(refused.refusal()).isEqualTo(Refusal.INVALID));
+        Refused.with(
+            Refusal.INVALID, () -> Frames.answerBody(bad.ask(Addresses.data("n1"), request)));
       }
     }
     client.awaitMore();
@@ -247,9 +243,7 @@ class AbuseIT {
       }
       Awaitility.await("most are closed").until(() -> limited("arriving_bytes") > 100);
     } finally {
-      for (BadClient bad : open) {
-        bad.close();
-      }
+      each(open, bad -> bad.close());
     }
   }
 
@@ -269,9 +263,7 @@ class AbuseIT {
     byte[] piece = new byte[64 << 10];
     List<Socket> open = new ArrayList<>();
     try {
-      for (int i = 0; i < 200; i++) {
-        open.add(sent(node.httpPort, head.getBytes(StandardCharsets.US_ASCII)));
-      }
+      times(200, i -> open.add(sent(node.httpPort, head.getBytes(StandardCharsets.US_ASCII))));
       // Half of them stop early, and stay open. All that are sent would fill the heap three times.
       for (int round = 0; round < 8 * MEBIBYTE / piece.length; round++) {
         for (int i = 0; i < open.size(); i += round < 2 ? 1 : 2) {
@@ -284,9 +276,7 @@ class AbuseIT {
       }
       assertThat(statuses).isSubsetOf(RESET, 413, 429, 503).contains(503);
     } finally {
-      for (Socket each : open) {
-        each.close();
-      }
+      each(open, each -> each.close());
     }
     Awaitility.await("there is room again")
         .until(

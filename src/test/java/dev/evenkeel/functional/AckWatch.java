@@ -1,6 +1,7 @@
 package dev.evenkeel.functional;
 
 import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Evenkeel;
@@ -69,9 +70,7 @@ final class AckWatch implements AutoCloseable {
             .atMost(Duration.ofSeconds(60))
             .until(() -> view().topic(topic), Objects::nonNull)
             .shards();
-    for (int shard = 0; shard < shards; shard++) {
-      acksNanos.add(new ArrayList<>());
-    }
+    times(shards, shard -> acksNanos.add(new ArrayList<>()));
     producer =
         await(
             client.producer(

@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -43,8 +44,7 @@ class AcksIT {
       // They join before a node is held up, and leave after it.
       Jar.Running majority = trio.produce("majority", "events", FAST);
       Jar.Running none = trio.produce("none", "events", FAST, "--acks", "none");
-      Jar.Running hasty =
-          trio.produce("hasty", "events", FAST, "--acks", "all", "--acks-timeout", "15s");
+      var hasty = trio.produce("hasty", "events", FAST, "--acks", "all", "--acks-timeout", "15s");
       Jar.Running patient =
           trio.produce("patient", "events", FAST, "--acks", "all", "--acks-timeout", "5m");
       List<Jar.Running> producers = List.of(majority, none, hasty, patient);
@@ -69,13 +69,12 @@ class AcksIT {
       assertThat(sent.containsKey("offset")).isTrue();
       assertThat(sent.getValue("offset")).isNull();
       String all = postedWithout(held, asked);
-      Awaitility.await("it is told who is missing")
-          .atMost(Duration.ofSeconds(60))
-          .untilAsserted(
-              () ->
-                  assertThat(hasty.err())
-                      .contains("line 2: it is in the log at shard 0 offset")
-                      .containsPattern("not known to be on the disk of .*" + Trio.id(held)));
+      Wait.untilAsserted(
+          "it is told who is missing",
+          () ->
+              assertThat(hasty.err())
+                  .contains("line 2: it is in the log at shard 0 offset")
+                  .containsPattern("not known to be on the disk of .*" + Trio.id(held)));
       awaitMessages(leader, 3L * LINES + 6 + posted.size());
       assertThat(patient.process.isAlive()).isTrue();
       Trio.signal(held, "CONT");

@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -65,15 +66,14 @@ class AssignorAndStuckIT extends OneNode {
     await("three each", () -> owners("lg").getOrDefault("one", List.of()).size() == 3);
     await("the other, too", () -> owners("lg").getOrDefault("two", List.of()).size() == 3);
     List<Integer> hot = owners("lg").get("one").subList(0, 2);
-    Awaitility.await("one of the busy shards moves")
-        .atMost(Duration.ofMinutes(3))
-        .pollInterval(Duration.ofMillis(50))
-        .until(
-            () -> {
-              hot.forEach(shard -> sendOne("busy", keys.get(shard), "x".repeat(4_000)));
-              List<Integer> left = owners("lg").getOrDefault("one", List.of());
-              return left.stream().filter(hot::contains).count() == 1;
-            });
+    Wait.until(
+        "one of the busy shards moves",
+        180,
+        () -> {
+          hot.forEach(shard -> sendOne("busy", keys.get(shard), "x".repeat(4_000)));
+          List<Integer> left = owners("lg").getOrDefault("one", List.of());
+          return left.stream().filter(hot::contains).count() == 1;
+        });
     JsonObject move = new JsonArray(node.get("/api/rebalances?group=lg").body()).getJsonObject(0);
     assertThat(move.getString("reason")).isEqualTo("load changed");
     assertThat(one.stop().status()).isZero();

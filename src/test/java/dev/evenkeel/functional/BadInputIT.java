@@ -1,7 +1,9 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.TestPorts;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -16,7 +18,6 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -27,17 +28,12 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("full")
 class BadInputIT {
   @TempDir static Path directory;
-  private static Node node;
+  @Closing private static Node node;
 
   @BeforeAll
   static void start() {
     node = new Node(directory.resolve("node")).start();
     node.createTopic("good", 2);
-  }
-
-  @AfterAll
-  static void stop() {
-    node.close();
   }
 
   @AfterEach
@@ -69,12 +65,9 @@ class BadInputIT {
     String spool = directory.resolve("spool").toString();
     assertOneLine(
         command(
-            "produce",
-            "good",
-            "--cluster=127.0.0.1:1",
-            "--spool=" + spool,
-            "--delivery-timeout=2s",
-            line),
+            words(
+                "produce good --cluster=127.0.0.1:1 --spool=%s --delivery-timeout=2s %s",
+                spool, line)),
         1,
         "within 2000 ms",
         "--cluster HOST:PORT");
@@ -151,13 +144,9 @@ class BadInputIT {
       try (ServerSocket taken = new ServerSocket(busy, 1, InetAddress.getLoopbackAddress())) {
         assertOneLine(
             command(
-                "serve",
-                "--port",
-                String.valueOf(base),
-                "--http-port",
-                String.valueOf(TestPorts.take(1)),
-                "--data",
-                directory.resolve("busy").toString()),
+                words(
+                    "serve --port %s --http-port %s --data %s",
+                    base, TestPorts.take(1), directory.resolve("busy"))),
             1,
             String.valueOf(taken.getLocalPort()),
             "--port");
@@ -165,13 +154,9 @@ class BadInputIT {
     }
     assertOneLine(
         command(
-            "serve",
-            "--port",
-            String.valueOf(base),
-            "--http-port",
-            String.valueOf(node.httpPort),
-            "--data",
-            directory.resolve("busy").toString()),
+            words(
+                "serve --port %s --http-port %s --data %s",
+                base, node.httpPort, directory.resolve("busy"))),
         1,
         String.valueOf(node.httpPort),
         "--http-port");
@@ -193,13 +178,9 @@ class BadInputIT {
   void aDataDirectoryInUse() {
     assertOneLine(
         command(
-            "serve",
-            "--port",
-            String.valueOf(TestPorts.take(4)),
-            "--http-port",
-            String.valueOf(TestPorts.take(1)),
-            "--data",
-            node.directory.resolve("data").toString()),
+            words(
+                "serve --port %s --http-port %s --data %s",
+                TestPorts.take(4), TestPorts.take(1), node.directory.resolve("data"))),
         1,
         "data");
   }
@@ -211,8 +192,7 @@ class BadInputIT {
       full.createTopic("t", 1);
       full.send("t", List.of("a", "b", "c"));
       full.stop();
-      Path conf =
-          Files.writeString(directory.resolve("full.yaml"), "disk-free-min-bytes: 900TiB\n");
+      var conf = Files.writeString(directory.resolve("full.yaml"), "disk-free-min-bytes: 900TiB\n");
       full.start("--conf", conf.toString());
       var refused = full.post("/api/topics/t/messages", "{\"payload\":\"p\"}");
       assertThat(refused.statusCode()).as(refused.body()).isIn(503, 507);

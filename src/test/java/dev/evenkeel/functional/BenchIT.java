@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -39,8 +40,7 @@ class BenchIT {
 
   @Test
   void producedMessagesAreAllAcknowledgedAndAllThere() throws IOException {
-    JsonObject json =
-        bench("produce", "--messages", "20000", "--warmup", "200ms", "--producers", "2");
+    var json = bench("produce", "--messages", "20000", "--warmup", "200ms", "--producers", "2");
     assertThat(json.getString("bench")).isEqualTo("produce");
     assertThat(json.getLong("sent")).isEqualTo(20_000);
     assertThat(json.getLong("acked")).isEqualTo(20_000);
@@ -93,8 +93,7 @@ class BenchIT {
 
   @Test
   void compressedLinesTakeLessRoom() throws IOException {
-    JsonObject json =
-        bench("compression", "--size=500B", "--rounds=1", "--duration=1s", "--warmup=500ms");
+    var json = bench("compression", "--size=500B", "--rounds=1", "--duration=1s", "--warmup=500ms");
     JsonArray settings = json.getJsonArray("settings");
     assertThat(settings.stream().map(each -> ((JsonObject) each).getString("compression")))
         .containsExactly("none", "lz4", "zstd");
@@ -108,13 +107,11 @@ class BenchIT {
   void aWipedNodeIsReplacedAndSnapshotsAreCounted() throws IOException {
     JsonObject json =
         bench(
-            "recovery",
-            "--nodes=3",
-            "--bytes=2MiB",
-            "--entries=100",
-            "--rate=300",
-            "--warmup=500ms",
-            "--duration=4s");
+            words(
+                """
+                recovery --nodes=3 --bytes=2MiB --entries=100 --rate=300 --warmup=500ms
+                --duration=4s
+                """));
     assertThat(json.getDouble("startSeconds")).isPositive();
     assertThat(json.getLong("snapshots")).isPositive();
     assertThat(json.getDouble("ackMaxMillis")).isPositive();

@@ -1,12 +1,12 @@
 package dev.evenkeel.functional;
 
+import dev.evenkeel.Options;
 import dev.evenkeel.client.BlockingHandler;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import io.vertx.core.Future;
 import java.nio.channels.FileChannel;
-import java.util.List;
 
 /**
  * A consumer in a process of its own whose handler sleeps: {@code BlockingMember HOST:PORT TOPIC
@@ -19,12 +19,7 @@ public final class BlockingMember {
   public static void main(String[] args) throws Exception {
     System.setProperty("evenkeel.test.log", "WARN");
     ConsumerOptions options =
-        new ConsumerOptions()
-            .setTopics(List.of(args[1]))
-            .setGroup(args[2])
-            .setMember("m")
-            .setOrder(ConsumerOptions.Order.NONE)
-            .setParallel(16);
+        Options.member(args[2], "m", args[1]).setOrder(ConsumerOptions.Order.NONE).setParallel(16);
     long millis = Long.parseLong(args[3]);
     FileChannel file = ConsumerProcess.appending(args[4]);
     BlockingHandler blocks =

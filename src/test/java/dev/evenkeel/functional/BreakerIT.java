@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.json.JsonArray;
@@ -116,15 +117,7 @@ class BreakerIT extends OneNode {
         member,
         "t",
         "g",
-        "--order",
-        "none",
-        "--parallel",
-        "4",
-        "--retry-delays",
-        "5s,5s",
-        "--verbose",
-        "--exec",
-        work);
+        words("--order none --parallel 4 --retry-delays 5s,5s --verbose --exec %s", work));
   }
 
   @Test

@@ -109,8 +109,7 @@ class BroadcastFailoverIT {
 
   /** Members that run find the new topic by themselves, from its beginning, and tell it. */
   private void theTopicIsMadeAgain(Trio trio, List<Jar.Running> members) {
-    Node node =
-        trio.nodes.stream().filter(each -> each.process().process.isAlive()).toList().get(0);
+    var node = trio.nodes.stream().filter(each -> each.process().process.isAlive()).toList().get(0);
     List<Integer> before = members.stream().map(member -> messages(member).size()).toList();
     node.admin("topic", "delete", "news");
     node.createTopic("news", MORE_SHARDS);
@@ -202,8 +201,7 @@ class BroadcastFailoverIT {
 
   /** By shard: the next offset of the log, as a node that lives knows it; 0 if it does not. */
   private static Map<Integer, Long> ends(Trio trio) {
-    Node node =
-        trio.nodes.stream().filter(each -> each.process().process.isAlive()).toList().get(0);
+    var node = trio.nodes.stream().filter(each -> each.process().process.isAlive()).toList().get(0);
     Map<Integer, Long> ends = new TreeMap<>();
     for (JsonObject shard : shardList(node)) {
       Long end = shard.getLong("end");

@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -88,14 +89,11 @@ class BroadcastIT {
               // Commands that ran at the kill may have written their line after the count.
               .isBetween(0, (int) (handled - stored) + 16);
           // The steady one may have had everything before the node went, and be away since.
-          Awaitility.await("both are members, without leases")
-              .atMost(Duration.ofSeconds(60))
-              .untilAsserted(() -> assertMembers(node));
+          Wait.untilAsserted("both are members, without leases", () -> assertMembers(node));
           String described = node.admin("group", "describe", "readers").out();
           assertThat(described).contains("mode      broadcast").contains("status    OK");
 
-          Jar.Result otherMode =
-              node.consume("other", "news", "readers", "--idle-exit", "1s").await();
+          var otherMode = node.consume("other", "news", "readers", "--idle-exit", "1s").await();
           assertThat(otherMode.status()).isEqualTo(1);
           assertThat(otherMode.err()).contains("runs in mode broadcast, not sharded");
           assertThat(steady.stop().status()).isZero();
@@ -149,15 +147,14 @@ class BroadcastIT {
 
   /** What the first run had not finished comes to the second; nothing is missing. */
   private static void awaitRest(Path log, Jar.Running again, Set<String> expected) {
-    Awaitility.await("nothing is missing after the kill")
-        .atMost(Duration.ofSeconds(90))
-        .pollInterval(Duration.ofMillis(50))
-        .until(
-            () -> {
-              Set<String> got = new TreeSet<>(lines(log));
-              got.addAll(again.out().lines().toList());
-              return got.equals(expected);
-            });
+    Wait.until(
+        "nothing is missing after the kill",
+        90,
+        () -> {
+          Set<String> got = new TreeSet<>(lines(log));
+          got.addAll(again.out().lines().toList());
+          return got.equals(expected);
+        });
   }
 
   /** Both have stored where they stopped. */

@@ -3,14 +3,13 @@ package dev.evenkeel.functional;
 import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.LiteMember;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,9 +27,7 @@ class ClearedMapsIT {
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.createTopic("t", 6);
       List<Jar.Running> consumers = new ArrayList<>();
-      for (String name : List.of("a", "b")) {
-        consumers.add(node.consume(name, "t", "g"));
-      }
+      List.of("a", "b").forEach(name -> consumers.add(node.consume(name, "t", "g")));
       awaitOwners(node, 3, 3);
       List<Long> epochs = epochs(node);
       ClusterMember other = await(LiteMember.join(node.port));
@@ -44,17 +41,13 @@ class ClearedMapsIT {
         }
         assertThat(producer.await().status()).isZero();
         // The dispatcher writes the hints anew.
-        Awaitility.await()
-            .atMost(Duration.ofSeconds(30))
-            .until(() -> await(other.registry().all()).size() == 2);
+        Wait.until(30, () -> await(other.registry().all()).size() == 2);
         assertThat(epochs(node)).isEqualTo(epochs);
       } finally {
         await(other.close());
       }
       node.awaitConsumed("g", LINES);
-      for (Jar.Running consumer : consumers) {
-        assertThat(consumer.stop().status()).isZero();
-      }
+      consumers.forEach(consumer -> assertThat(consumer.stop().status()).isZero());
       Lines.assertExactlyOnceInOrder(
           input, Lines.read(consumers.stream().map(consumer -> consumer.out).toList()));
     }
@@ -65,17 +58,15 @@ class ClearedMapsIT {
   }
 
   private static void awaitOwners(Node node, int a, int b) {
-    Awaitility.await()
-        .atMost(Duration.ofSeconds(60))
-        .until(
-            () -> {
-              List<String> owners =
-                  node.shards("g").stream()
-                      .filter(shard -> "OWNED".equals(shard.getString("state")))
-                      .map(shard -> shard.getString("owner"))
-                      .toList();
-              return owners.stream().filter("a"::equals).count() == a
-                  && owners.stream().filter("b"::equals).count() == b;
-            });
+    Wait.until(
+        () -> {
+          List<String> owners =
+              node.shards("g").stream()
+                  .filter(shard -> "OWNED".equals(shard.getString("state")))
+                  .map(shard -> shard.getString("owner"))
+                  .toList();
+          return owners.stream().filter("a"::equals).count() == a
+              && owners.stream().filter("b"::equals).count() == b;
+        });
   }
 }

@@ -6,13 +6,12 @@ import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page.GetByRoleOptions;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
+import dev.evenkeel.Wait;
 import dev.evenkeel.gateway.page.Browsers;
 import dev.evenkeel.gateway.page.Visit;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Map;
 import java.util.regex.Pattern;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -99,9 +98,7 @@ class ClusterPageIT {
     one.reads(one.dialog(), "n4 drains:");
     one.page().keyboard().press("Escape");
     other.reads(row(other, "Nodes", "n4"), Pattern.compile("drain(ing|ed)"));
-    Awaitility.await("n4 keeps nothing")
-        .atMost(Duration.ofMinutes(5))
-        .until(() -> cluster.holding("n4").isEmpty());
+    Wait.until("n4 keeps nothing", 300, () -> cluster.holding("n4").isEmpty());
     other.reads(row(other, "Nodes", "n4"), "drained");
     other.button("End the drain of n4").click();
     other.reads(other.dialog(), "n4 takes copies and leads again.");

@@ -2,15 +2,14 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -63,9 +62,7 @@ class CompressionIT extends OneNode {
     try (Jar.Running consumer =
         node.consume("c", topic, group, "--exec", "! grep poison", "--retry-delays", "100ms")) {
       node.awaitConsumed(group, lines.size());
-      Awaitility.await("a dead letter")
-          .atMost(Duration.ofSeconds(60))
-          .until(() -> deadLetters(group).size() == 1);
+      Wait.until("a dead letter", () -> deadLetters(group).size() == 1);
       assertThat(consumer.stop().status()).isZero();
     }
     JsonObject letter = deadLetters(group).getJsonObject(0);
@@ -99,8 +96,7 @@ class CompressionIT extends OneNode {
     List<String> args = new ArrayList<>(List.of("--key-json", "customer"));
     args.addAll(List.of("--compression", compression));
     args.addAll(List.of(more));
-    Jar.Result result =
-        node.produce("producer", input(topic), topic, args.toArray(String[]::new)).await();
+    var result = node.produce("producer", input(topic), topic, args.toArray(String[]::new)).await();
     assertThat(result.status()).as(result.err()).isZero();
     assertThat(result.err()).contains("acked " + lines.size() + " of " + lines.size());
   }

@@ -6,7 +6,6 @@ import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
-import dev.evenkeel.client.EvenkeelClient;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -35,8 +34,7 @@ final class ConsumerProcess {
     CountDownLatch stop = new CountDownLatch(1);
     CountDownLatch left = new CountDownLatch(1);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> stopAndAwait(stop, left)));
-    EvenkeelClient client =
-        await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(nodes.split(",")))));
+    var client = await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(nodes.split(",")))));
     await(client.consumer(options, handler.apply(client.vertx())))
         .onEnd(
             why -> {

@@ -1,20 +1,22 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Loops.times;
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -36,15 +38,7 @@ class ControlAndDataIT extends OneNode {
             + "; exit 1' TERM; while kill -0 $PPID 2>/dev/null; do sleep 0.2; done";
     try (Jar.Running hung =
         node.consume(
-            "hung",
-            "held",
-            "hg",
-            "--format",
-            "json",
-            "--lock-time",
-            "2s",
-            "--on-release",
-            hanging)) {
+            "hung", "held", "hg", words("--format json --lock-time 2s --on-release %s", hanging))) {
       members.awaitCounts(Map.of("hung", 2));
       produce("held-1", input, "held");
       node.awaitConsumed("hg", 200);
@@ -95,9 +89,7 @@ class ControlAndDataIT extends OneNode {
     Members members = new Members(node, "sg");
     Path began = directory.resolve("began");
     Files.createFile(began);
-    for (int shard = 0; shard < SHARDS; shard++) {
-      Files.createFile(hold(shard));
-    }
+    times(SHARDS, shard -> Files.createFile(hold(shard)));
     String exec =
         "echo $EVENKEEL_MEMBER $EVENKEEL_SHARD $EVENKEEL_OFFSET >> "
             + began
@@ -120,9 +112,7 @@ class ControlAndDataIT extends OneNode {
             "the others go on to their ends",
             () -> begun(began, "slow", going).equals(ends(going)));
         assertThat(draining()).isEqualTo(going);
-        for (int shard : going) {
-          Files.delete(hold(shard));
-        }
+        each(going, shard -> Files.delete(hold(shard)));
         Map<Integer, String> owners = members.awaitCounts(Map.of("slow", 2, "quick", 2));
         node.awaitConsumed("sg", 60);
         for (int shard : going) {
@@ -187,13 +177,9 @@ class ControlAndDataIT extends OneNode {
               Jar.startFed(
                   directory,
                   "flooding",
-                  "produce",
-                  "flood",
-                  "--key-regex",
-                  Lines.KEY_REGEX,
-                  "--cluster",
-                  node.cluster(),
-                  "-");
+                  words(
+                      "produce flood --key-regex %s --cluster %s -",
+                      Lines.KEY_REGEX, node.cluster()));
           Feeder feeder = new Feeder(producer.process.getOutputStream(), 50)) {
         await("many are there", () -> end("flood") >= 200_000);
         sent = feeder.finish();
@@ -230,9 +216,6 @@ class ControlAndDataIT extends OneNode {
   }
 
   private static void await(String what, Callable<Boolean> condition) {
-    Awaitility.await(what)
-        .atMost(Duration.ofSeconds(90))
-        .pollInterval(Duration.ofMillis(50))
-        .until(condition);
+    Wait.until(what, 90, condition);
   }
 }

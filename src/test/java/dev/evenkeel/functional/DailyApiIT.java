@@ -1,12 +1,15 @@
 package dev.evenkeel.functional;
 
 import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.Loops.times;
+import static dev.evenkeel.Words.words;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.PrometheusText;
+import dev.evenkeel.Refused;
+import dev.evenkeel.Wait;
 import dev.evenkeel.api.DeadLetterView;
 import dev.evenkeel.api.DelayedMessageView;
 import dev.evenkeel.api.GroupView;
@@ -273,9 +276,7 @@ class DailyApiIT extends OneNode {
   }
 
   private static void refused(Future<?> future, Refusal refusal) {
-    assertThatThrownBy(() -> await(future))
-        .isInstanceOfSatisfying(
-            RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(refusal));
+    Refused.with(refusal, () -> await(future));
   }
 
   @Test
@@ -288,8 +289,7 @@ class DailyApiIT extends OneNode {
           await(client.producer(new ProducerOptions().setTopic("later").setLingerMillis(50)));
       Instant tomorrow = Instant.now().plus(Duration.ofDays(1));
       // The node has just started, and knows a moment later that all nodes read this.
-      Awaitility.await()
-          .until(() -> await(producer.sendAt(message("old", "first"), tomorrow)).isDelayed());
+      Wait.until(() -> await(producer.sendAt(message("old", "first"), tomorrow)).isDelayed());
 
       List<Future<Producer.Position>> sent = new ArrayList<>();
       for (String payload : List.of("a", "b", "c")) {
@@ -393,8 +393,7 @@ class DailyApiIT extends OneNode {
 
       // A few to come, behind many that nobody wants.
       Jar.Running cli =
-          node.consume(
-              "few", "filtered", "few", "--filter", "key=rare", "--format", "json", "--max", "1");
+          node.consume("few", "filtered", "few", words("--filter key=rare --format json --max 1"));
       node.awaitConsumed("few", 3_000);
       await(producer.send("rare", "treasure".getBytes(UTF_8)));
       assertThat(cli.await().status()).isZero();
@@ -500,13 +499,9 @@ class DailyApiIT extends OneNode {
         assertThat(consumer.poll(Duration.ZERO)).isEmpty();
       }
       assertThat(attempts).containsExactly(1, 2);
-      for (int i = 0; i < 100; i++) {
-        assertThat(got.get(i)).isEqualTo(String.valueOf(i));
-      }
+      times(100, i -> assertThat(got.get(i)).isEqualTo(String.valueOf(i)));
       node.awaitConsumed("plain", 100);
-      assertThatThrownBy(() -> client.producer(new ProducerOptions().setTopic("nowhere")))
-          .isInstanceOf(RefusedException.class)
-          .hasMessageContaining("nowhere");
+      Refused.saying(() -> client.producer(new ProducerOptions().setTopic("nowhere")), "nowhere");
     }
   }
 }

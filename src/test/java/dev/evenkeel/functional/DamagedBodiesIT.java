@@ -1,7 +1,9 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.each;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
@@ -76,12 +78,9 @@ class DamagedBodiesIT {
       Jar.Running consumer = trio.consume("c", "events", "g");
       for (int round = 0; round < ROUNDS; round++) {
         Path input = Lines.write(directory.resolve("input" + round), 4 * MESSAGES, 500);
-        Jar.Running producer =
-            trio.produceFile("producer" + round, "events", input, "--rate", "4000");
+        var producer = trio.produceFile("producer" + round, "events", input, "--rate", "4000");
         long some = round * 4L * MESSAGES + MESSAGES;
-        Awaitility.await("load")
-            .atMost(Duration.ofSeconds(120))
-            .until(() -> asked.written("events") > some);
+        Wait.until("load", 120, () -> asked.written("events") > some);
         flip(rotten);
         flipSome(rotten.directory.resolve("data/live"), ".*[.]sst");
         flipSome(rotten.directory.resolve("data/raft/raft"), "log_.*");
@@ -105,16 +104,15 @@ class DamagedBodiesIT {
    */
   private void awaitWhole(Node node, Node asked) {
     Passes passes = new Passes();
-    Awaitility.await("all copies are whole, seed " + seed)
-        .atMost(Duration.ofMinutes(4))
-        .pollInterval(Duration.ofMillis(200))
-        .until(
-            () -> {
-              assertThat(node.process().process.isAlive()).as(node.process().err()).isTrue();
-              Jar.Result status = asked.tryAdmin("cluster", "status");
-              boolean sound = status.status() == 0 && !status.out().contains(" should not lead ");
-              return passes.seen(sound, node);
-            });
+    Wait.until(
+        "all copies are whole, seed " + seed,
+        240,
+        () -> {
+          assertThat(node.process().process.isAlive()).as(node.process().err()).isTrue();
+          Jar.Result status = asked.tryAdmin("cluster", "status");
+          boolean sound = status.status() == 0 && !status.out().contains(" should not lead ");
+          return passes.seen(sound, node);
+        });
   }
 
   /** Tells from the bytes that were checked whether every file was, after the messages. */
@@ -179,9 +177,7 @@ class DamagedBodiesIT {
       // The same line, wherever a node has it. It is too old to be in the memory of a leader.
       List<String> lines = Files.readAllLines(input);
       String lost = lines.get(random.nextInt(MESSAGES));
-      for (Node node : trio.nodes) {
-        flip(node, lost);
-      }
+      each(trio.nodes, node -> flip(node, lost));
       Jar.Running consumer = trio.consume("c", "events", "g");
       String last = quoted(lines.get(4 * MESSAGES - 1));
       Awaitility.await("the group passes what is lost, seed " + seed)

@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -60,15 +61,14 @@ class DamagedCopyIT {
                       .contains("log group d2: this node has a whole copy again"));
       // Whichever of the start, a reader and the scrub met the damage first.
       awaitLeader(asked, "d2", "n1");
-      Awaitility.await("nothing is left of the damaged copy")
-          .atMost(Duration.ofSeconds(60))
-          .untilAsserted(
-              () -> {
-                assertThat(log(asked, "d2").getJsonArray("ineligible")).isEmpty();
-                assertThat(rotten.read("/metrics"))
-                    .containsPattern("copied_anew_total[^\\n]*d2[^\\n]* 1");
-                assertThat(rotten.directory.resolve("data/damaged")).isEmptyDirectory();
-              });
+      Wait.untilAsserted(
+          "nothing is left of the damaged copy",
+          () -> {
+            assertThat(log(asked, "d2").getJsonArray("ineligible")).isEmpty();
+            assertThat(rotten.read("/metrics"))
+                .containsPattern("copied_anew_total[^\\n]*d2[^\\n]* 1");
+            assertThat(rotten.directory.resolve("data/damaged")).isEmptyDirectory();
+          });
       trio.consume("again", "events", "h");
       asked.awaitConsumed("h", MESSAGES);
       awaitLeader(asked, "d2", "n1");
@@ -96,9 +96,8 @@ class DamagedCopyIT {
   }
 
   private static void awaitLeader(Node asked, String group, String node) {
-    Awaitility.await(node + " leads " + group)
-        .atMost(Duration.ofSeconds(120))
-        .until(() -> node.equals(log(asked, group).getString("leader")));
+    Wait.until(
+        node + " leads " + group, 120, () -> node.equals(log(asked, group).getString("leader")));
   }
 
   private static JsonObject log(Node asked, String group) {

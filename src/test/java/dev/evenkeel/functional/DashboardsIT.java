@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.Dashboards;
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.PrometheusText;
+import dev.evenkeel.Wait;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
@@ -18,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,8 +35,7 @@ class DashboardsIT {
       Node node = trio.nodes.get(0);
       node.createTopic("t", 3);
       node.send("t", List.of("a", "b", "a", "c"));
-      EvenkeelClient client =
-          await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(node.cluster()))));
+      var client = await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(node.cluster()))));
       try {
         consume(client, group("paced").setKeyRate(Rate.parse("100/s")));
         consume(
@@ -50,8 +49,7 @@ class DashboardsIT {
             group("all")
                 .setMode(ConsumerOptions.Mode.BROADCAST)
                 .setOffsetsDirectory(directory.resolve("offsets").toString()));
-        Awaitility.await()
-            .untilAsserted(() -> assertThat(missing(queries, served(trio))).isEmpty());
+        Wait.untilAsserted(() -> assertThat(missing(queries, served(trio))).isEmpty());
       } finally {
         await(client.close());
       }

@@ -1,13 +1,14 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -15,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -126,15 +126,7 @@ class DeadLettersIT {
       JsonObject letter = (JsonObject) each;
       assertThat(letter.fieldNames())
           .containsExactlyInAnyOrder(
-              "topic",
-              "shard",
-              "offset",
-              "key",
-              "payload",
-              "attempts",
-              "error",
-              "firstFailed",
-              "lastFailed");
+              words("topic shard offset key payload attempts error firstFailed lastFailed"));
       assertThat(letter.getInteger("attempts")).as(letter.encode()).isEqualTo(ATTEMPTS);
       assertThat(letter.getString("error")).contains("exit status 7");
       assertThat(letter.getString("payload")).startsWith("key=" + letter.getString("key") + " ");
@@ -170,8 +162,7 @@ class DeadLettersIT {
     assertThat(some.stream().toList()).isEqualTo(letters.stream().limit(10).toList());
     JsonObject one = letters.getJsonObject(letters.size() - 1);
     assertThat(new JsonObject(node.get(path + "/" + name(one)).body())).isEqualTo(one);
-    JsonArray rest =
-        new JsonArray(node.get(path + "?after=" + name(letters.getJsonObject(0))).body());
+    var rest = new JsonArray(node.get(path + "?after=" + name(letters.getJsonObject(0))).body());
     assertThat(rest.getJsonObject(0)).isEqualTo(letters.getJsonObject(1));
     JsonObject body = new JsonObject().put("deadLetters", new JsonArray().add(name(one)));
     JsonArray names = new JsonArray().add(name(one)).add(name(one)).add("orders/0/999999");
@@ -208,14 +199,13 @@ class DeadLettersIT {
 
   private static void awaitDeadAgain(Node node, JsonObject before) {
     String path = "/api/groups/g/dead-letters/" + name(before);
-    Awaitility.await("it has died again")
-        .atMost(Duration.ofSeconds(60))
-        .untilAsserted(
-            () -> {
-              JsonObject now = new JsonObject(node.get(path).body());
-              assertThat(now.getInteger("attempts")).isEqualTo(ATTEMPTS);
-              assertThat(time(now, "firstFailed")).isAfter(time(before, "lastFailed"));
-            });
+    Wait.untilAsserted(
+        "it has died again",
+        () -> {
+          JsonObject now = new JsonObject(node.get(path).body());
+          assertThat(now.getInteger("attempts")).isEqualTo(ATTEMPTS);
+          assertThat(time(now, "firstFailed")).isAfter(time(before, "lastFailed"));
+        });
   }
 
   private static Jar.Running consume(Node node, String member, String work) {
@@ -223,14 +213,7 @@ class DeadLettersIT {
         member,
         "orders",
         "g",
-        "--order",
-        "key",
-        "--retry-delays",
-        "100ms,200ms",
-        "--parallel",
-        "4",
-        "--exec",
-        work);
+        words("--order key --retry-delays 100ms,200ms --parallel 4 --exec %s", work));
   }
 
   private static JsonArray list(Node node) {
@@ -239,17 +222,16 @@ class DeadLettersIT {
   }
 
   private static void awaitRuns(Path runs, int lines) {
-    Awaitility.await(lines + " runs")
-        .atMost(Duration.ofSeconds(900))
-        .pollInterval(Duration.ofMillis(100))
-        .until(
-            () -> {
-              if (!Files.exists(runs)) {
-                return false;
-              }
-              try (var all = Files.lines(runs)) {
-                return all.count() >= lines;
-              }
-            });
+    Wait.until(
+        lines + " runs",
+        900,
+        () -> {
+          if (!Files.exists(runs)) {
+            return false;
+          }
+          try (var all = Files.lines(runs)) {
+            return all.count() >= lines;
+          }
+        });
   }
 }

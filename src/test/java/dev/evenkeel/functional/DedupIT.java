@@ -3,9 +3,10 @@ package dev.evenkeel.functional;
 import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.Wait;
 import dev.evenkeel.client.ClientOptions;
-import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.cluster.ClusterMember;
@@ -27,7 +28,6 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -54,7 +54,7 @@ class DedupIT {
   private static final List<String> NAMES = List.of("a", "b", "c");
 
   @TempDir static Path shared;
-  private static Node node;
+  @Closing private static Node node;
 
   @TempDir Path directory;
   private String topic;
@@ -67,11 +67,6 @@ class DedupIT {
   @BeforeAll
   static void start() {
     node = new Node(shared.resolve("node")).start();
-  }
-
-  @AfterAll
-  static void end() {
-    node.close();
   }
 
   private interface Disturbance {
@@ -124,14 +119,13 @@ class DedupIT {
       assertThat(mapLost).isTrue();
       assertThat(check.missed()).isEmpty();
       // The members tell with their heartbeats.
-      Awaitility.await("overlapping runs " + check.overlaps() + " are counted")
-          .atMost(Duration.ofSeconds(60))
-          .untilAsserted(
-              () -> {
-                JsonObject dedup = dedup();
-                assertThat(dedup.getLong("lost") + dedup.getLong("unguarded"))
-                    .isGreaterThanOrEqualTo(check.overlaps().size());
-              });
+      Wait.untilAsserted(
+          "overlapping runs " + check.overlaps() + " are counted",
+          () -> {
+            JsonObject dedup = dedup();
+            assertThat(dedup.getLong("lost") + dedup.getLong("unguarded"))
+                .isGreaterThanOrEqualTo(check.overlaps().size());
+          });
       report("one killed, map lost", check, dedup());
       await(other.close());
       stopAll();
@@ -174,14 +168,13 @@ class DedupIT {
     awaitOwners();
     produce(disturbance);
     node.awaitConsumed(group, MESSAGES);
-    Awaitility.await("nobody works or waits")
-        .atMost(Duration.ofSeconds(60))
-        .untilAsserted(
-            () -> {
-              JsonObject dedup = dedup();
-              assertThat(dedup.getLong("processing")).isZero();
-              assertThat(dedup.getLong("waiting")).isZero();
-            });
+    Wait.untilAsserted(
+        "nobody works or waits",
+        () -> {
+          JsonObject dedup = dedup();
+          assertThat(dedup.getLong("processing")).isZero();
+          assertThat(dedup.getLong("waiting")).isZero();
+        });
     return new DedupCheck(Files.readAllLines(log));
   }
 
@@ -204,21 +197,20 @@ class DedupIT {
   }
 
   private void awaitOwners() {
-    Awaitility.await("each has two shards")
-        .atMost(Duration.ofSeconds(120))
-        .pollInterval(Duration.ofMillis(100))
-        .until(
-            () ->
-                NAMES.stream()
-                    .allMatch(
-                        name ->
-                            node.shards(group).stream()
-                                    .filter(
-                                        shard ->
-                                            "OWNED".equals(shard.getString("state"))
-                                                && name.equals(shard.getString("owner")))
-                                    .count()
-                                == 2));
+    Wait.until(
+        "each has two shards",
+        120,
+        () ->
+            NAMES.stream()
+                .allMatch(
+                    name ->
+                        node.shards(group).stream()
+                                .filter(
+                                    shard ->
+                                        "OWNED".equals(shard.getString("state"))
+                                            && name.equals(shard.getString("owner")))
+                                .count()
+                            == 2));
   }
 
   /** Zipf's distribution over the payloads, without keys, at a steady rate. */
@@ -230,8 +222,7 @@ class DedupIT {
       sums[i] = sum;
     }
     SplittableRandom random = new SplittableRandom(11);
-    EvenkeelClient client =
-        await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(node.cluster()))));
+    var client = await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(node.cluster()))));
     try {
       Producer producer = await(client.producer(new ProducerOptions().setTopic(topic)));
       List<Future<?>> acks = new ArrayList<>();

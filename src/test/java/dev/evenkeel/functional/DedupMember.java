@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import dev.evenkeel.Options;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import io.vertx.core.Future;
@@ -7,7 +8,6 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 
 /**
  * A consumer with dedup by payload, in a process of its own: {@code DedupMember HOST:PORT TOPIC
@@ -28,10 +28,7 @@ public final class DedupMember {
 
   public static void main(String[] args) throws Exception {
     ConsumerOptions options =
-        new ConsumerOptions()
-            .setTopics(List.of(args[1]))
-            .setGroup(args[2])
-            .setMember(args[3])
+        Options.member(args[2], args[3], args[1])
             .setMemberTimeoutMillis(Long.parseLong(args[6]))
             .setOrder(ConsumerOptions.Order.NONE)
             .setDedup(ConsumerOptions.Dedup.PAYLOAD);

@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.json.JsonArray;
@@ -135,8 +136,7 @@ class DelayIT {
       messages.add(
           new JsonObject().put("key", key).put("payload", key + " " + i).put("deliverAt", due));
     }
-    HttpResponse<String> answer =
-        node.post("/api/topics/" + TOPIC + "/messages", messages.encode());
+    var answer = node.post("/api/topics/" + TOPIC + "/messages", messages.encode());
     assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
     return new JsonArray(answer.body())
         .stream().map(each -> ((JsonObject) each).getString("delayedId", "")).toList();
@@ -179,8 +179,7 @@ class DelayIT {
       long last = System.currentTimeMillis() + 20_000;
       eventually("all are overdue").until(() -> System.currentTimeMillis() > last);
       node.start();
-      Jar.Result consumed =
-          node.consume("c", TOPIC, "g", "--max", "300", "--idle-exit", "60s").await();
+      var consumed = node.consume("c", TOPIC, "g", "--max", "300", "--idle-exit", "60s").await();
       assertThat(consumed.status()).as(consumed.err()).isZero();
       assertThat(consumed.lines())
           .containsExactlyInAnyOrderElementsOf(Lines.read(List.of(input)).get(0));
@@ -194,9 +193,7 @@ class DelayIT {
   void whatWaitsCostsDiskAndNotMemory() throws IOException {
     Path input = directory.resolve("input");
     try (var out = Files.newBufferedWriter(input)) {
-      for (int i = 0; i < DELAYED; i++) {
-        out.write("x".repeat(490) + String.format("%010d%n", i));
-      }
+      times(DELAYED, i -> out.write("x".repeat(490) + String.format("%010d%n", i)));
     }
     List<String> small = new ArrayList<>(Jar.USUAL_OPTIONS);
     small.addAll(List.of("-Xmx224m", "-XX:+ExitOnOutOfMemoryError"));
@@ -223,8 +220,7 @@ class DelayIT {
       messages.add(
           new JsonObject().put("key", "k" + i % 20).put("payload", payload).put("deliverAt", due));
     }
-    HttpResponse<String> answer =
-        node.post("/api/topics/" + TOPIC + "/messages", messages.encode());
+    var answer = node.post("/api/topics/" + TOPIC + "/messages", messages.encode());
     assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
     for (Object each : new JsonArray(answer.body())) {
       JsonObject position = (JsonObject) each;
@@ -239,8 +235,7 @@ class DelayIT {
   private static Map<String, Integer> stored(Node node) {
     Map<String, Integer> payloads = new TreeMap<>();
     for (JsonObject shard : shards(node)) {
-      String path =
-          "/api/topics/" + TOPIC + "/messages?limit=1000&shard=" + shard.getInteger("shard");
+      var path = "/api/topics/" + TOPIC + "/messages?limit=1000&shard=" + shard.getInteger("shard");
       for (Object message : new JsonArray(node.read(path))) {
         payloads.merge(((JsonObject) message).getString("payload"), 1, Integer::sum);
       }

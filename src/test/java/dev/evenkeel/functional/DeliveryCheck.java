@@ -21,11 +21,7 @@ public final class DeliveryCheck {
 
   /** Reads outputs; a message may be there twice only under a later epoch. */
   public DeliveryCheck(Collection<List<String>> outputs) {
-    for (List<String> output : outputs) {
-      for (String line : output) {
-        read(new JsonObject(line));
-      }
-    }
+    outputs.forEach(output -> output.forEach(line -> read(new JsonObject(line))));
   }
 
   private void read(JsonObject delivery) {
@@ -60,9 +56,7 @@ public final class DeliveryCheck {
    */
   public void assertKeysComplete(long messages) {
     Map<String, Long> next = new HashMap<>();
-    for (TreeMap<Long, String> shard : shards.values()) {
-      shard.values().forEach(payload -> follow(payload, next));
-    }
+    shards.values().forEach(shard -> shard.values().forEach(payload -> follow(payload, next)));
     assertThat(distinct()).isEqualTo(messages);
   }
 

@@ -2,13 +2,13 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -17,7 +17,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -77,14 +76,13 @@ class DeliveryIT extends OneNode {
     assertThat(times(handled)).hasSize(MESSAGES);
     assertThat(Files.readAllLines(handled).size()).as("some came again").isGreaterThan(MESSAGES);
     assertPublished(1);
-    Awaitility.await("the group has no members")
-        .atMost(Duration.ofSeconds(60))
-        .until(
-            () -> {
-              List<JsonObject> shards = node.shards(group);
-              return shards.size() == SHARDS
-                  && shards.stream().allMatch(shard -> shard.getString("owner") == null);
-            });
+    Wait.until(
+        "the group has no members",
+        () -> {
+          List<JsonObject> shards = node.shards(group);
+          return shards.size() == SHARDS
+              && shards.stream().allMatch(shard -> shard.getString("owner") == null);
+        });
     node.admin("group", "reset", group, "--to", "earliest");
     try (Jar.Running again = member(DeliveryPolicy.EFFECTIVELY_ONCE, handled, 0, 0)) {
       node.awaitConsumed(group, MESSAGES);
@@ -134,9 +132,7 @@ class DeliveryIT extends OneNode {
 
   private static Map<String, Integer> times(Path handled) throws IOException {
     Map<String, Integer> times = new HashMap<>();
-    for (String line : Files.readAllLines(handled)) {
-      times.merge(line, 1, Integer::sum);
-    }
+    Files.readAllLines(handled).forEach(line -> times.merge(line, 1, Integer::sum));
     return times;
   }
 

@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import dev.evenkeel.Options;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ContextHandler;
 import dev.evenkeel.client.Delivery;
@@ -13,7 +14,6 @@ import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -47,12 +47,7 @@ public final class DeliveryMember {
   public static void main(String[] args) throws Exception {
     ConsumerOptions.DeliveryPolicy delivery = ConsumerOptions.DeliveryPolicy.valueOf(args[4]);
     ConsumerOptions options =
-        new ConsumerOptions()
-            .setTopics(List.of(args[1]))
-            .setGroup(args[2])
-            .setMember(args[3])
-            .setCommitMillis(300)
-            .setDelivery(delivery);
+        Options.member(args[2], args[3], args[1]).setCommitMillis(300).setDelivery(delivery);
     DeliveryMember work =
         new DeliveryMember(
             args[5],

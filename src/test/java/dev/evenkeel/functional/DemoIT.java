@@ -1,8 +1,10 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -14,13 +16,11 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -60,13 +60,7 @@ class DemoIT {
             directory,
             "demo",
             options(temporary),
-            "demo",
-            "--port",
-            String.valueOf(port),
-            "--http-port",
-            String.valueOf(httpPort),
-            "--every",
-            "1s")) {
+            words("demo --port %s --http-port %s --every 1s", port, httpPort))) {
       awaitLine(demo, "share the 12 shards");
       assertThat(demo.out()).contains("http://127.0.0.1:" + httpPort + "/");
       awaitLine(demo, "joins: ");
@@ -82,18 +76,15 @@ class DemoIT {
       assertThat(reasons).contains("member joined", "member left");
       assertThat(moves).hasSizeGreaterThan(SHARDS);
 
-      Awaitility.await("every shard is owned")
-          .atMost(Duration.ofSeconds(60))
-          .until(
-              () ->
-                  group(httpPort).getJsonArray("shards").stream()
-                          .filter(shard -> "OWNED".equals(((JsonObject) shard).getString("state")))
-                          .count()
-                      == SHARDS);
+      Wait.until(
+          "every shard is owned",
+          () ->
+              group(httpPort).getJsonArray("shards").stream()
+                      .filter(shard -> "OWNED".equals(((JsonObject) shard).getString("state")))
+                      .count()
+                  == SHARDS);
       long committed = committed(httpPort);
-      Awaitility.await("messages are consumed")
-          .atMost(Duration.ofSeconds(60))
-          .until(() -> committed(httpPort) > committed + 100);
+      Wait.until("messages are consumed", () -> committed(httpPort) > committed + 100);
 
       consumers = demo.process.descendants().toList();
       assertThat(consumers).hasSizeBetween(1, 7);
@@ -102,9 +93,7 @@ class DemoIT {
       assertThat(result.err()).isEmpty();
       assertThat(result.out()).containsPattern("the demo ends; [0-9,]{3,} orders were sent");
     }
-    for (ProcessHandle consumer : consumers) {
-      Processes.awaitEnd(consumer);
-    }
+    consumers.forEach(consumer -> Processes.awaitEnd(consumer));
     try (Stream<Path> left = Files.list(temporary)) {
       assertThat(left.map(Path::getFileName).map(Path::toString))
           .noneMatch(name -> name.startsWith("evenkeel"));
@@ -127,9 +116,7 @@ class DemoIT {
                 directory,
                 "busy",
                 options(temporary),
-                "demo",
-                "--port",
-                String.valueOf(busy.getLocalPort()))) {
+                words("demo --port %s", busy.getLocalPort()))) {
       Jar.Result result = demo.await();
       assertThat(result.status()).isEqualTo(1);
       assertThat(result.err().strip())
@@ -150,10 +137,7 @@ class DemoIT {
   }
 
   private static void awaitLine(Jar.Running demo, String text) {
-    Awaitility.await(text)
-        .atMost(Duration.ofMinutes(3))
-        .pollInterval(Duration.ofMillis(100))
-        .until(() -> demo.out().contains(text) || !demo.process.isAlive());
+    Wait.until(text, 180, () -> demo.out().contains(text) || !demo.process.isAlive());
     assertThat(demo.out()).as(demo.err()).contains(text);
   }
 }

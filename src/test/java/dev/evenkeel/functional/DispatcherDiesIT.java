@@ -2,16 +2,15 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -93,9 +92,6 @@ class DispatcherDiesIT {
   }
 
   private static void await(String what, Callable<Boolean> condition) {
-    Awaitility.await(what)
-        .atMost(Duration.ofSeconds(120))
-        .pollInterval(Duration.ofMillis(50))
-        .until(condition);
+    Wait.until(what, 120, condition);
   }
 }

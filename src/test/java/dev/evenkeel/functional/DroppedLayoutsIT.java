@@ -1,7 +1,9 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -43,15 +45,9 @@ class DroppedLayoutsIT {
               Jar.startFed(
                   directory,
                   "producer",
-                  "produce",
-                  TOPIC,
-                  "--key-regex",
-                  Lines.KEY_REGEX,
-                  "--rate",
-                  "3000",
-                  "--cluster",
-                  node.cluster(),
-                  "-"));
+                  words(
+                      "produce %s --key-regex %s --rate 3000 --cluster %s -",
+                      TOPIC, Lines.KEY_REGEX, node.cluster())));
       Feeder feeder = new Feeder(producer.process.getOutputStream(), KEYS);
       awaitRead(reader, 5_000);
       LevelGroup.signal(producer, "STOP");
@@ -181,10 +177,7 @@ class DroppedLayoutsIT {
   }
 
   private static void awaitRead(Jar.Running reader, long lines) {
-    Awaitility.await(lines + " lines are read")
-        .atMost(Duration.ofSeconds(180))
-        .pollInterval(Duration.ofMillis(200))
-        .until(() -> read(reader) >= lines);
+    Wait.until(lines + " lines are read", 180, () -> read(reader) >= lines);
   }
 
   private static void assertOnceAndInOrder(Jar.Running reader, long lines) {

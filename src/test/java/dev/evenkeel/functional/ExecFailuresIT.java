@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.json.JsonArray;
@@ -117,8 +118,7 @@ class ExecFailuresIT extends OneNode {
         .singleElement(InstanceOfAssertFactories.STRING)
         .contains("cannot run sh");
 
-    Jar.Result rest =
-        node.consume("rest", "full", "full", "--format=json", "--idle-exit=2s").await();
+    var rest = node.consume("rest", "full", "full", "--format=json", "--idle-exit=2s").await();
     assertThat(rest.status()).isZero();
     Map<Integer, Long> next = new TreeMap<>();
     for (String line : rest.lines()) {
@@ -196,13 +196,9 @@ class ExecFailuresIT extends OneNode {
             "a",
             "states",
             "states",
-            "--state-timeout=2s",
-            "--exec",
-            work,
-            "--on-assign",
-            "[ -e " + pid + " ] && exit; " + hang,
-            "--on-release",
-            "sleep 600")) {
+            words(
+                "--state-timeout=2s --exec %s --on-assign %s --on-release %s",
+                work, "[ -e " + pid + " ] && exit; " + hang, "sleep 600"))) {
       node.awaitConsumed("states", 1);
       Processes.awaitEnd(child(pid));
       assertThat(consumer.err())

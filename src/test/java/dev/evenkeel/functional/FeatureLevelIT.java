@@ -1,17 +1,17 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -36,30 +36,19 @@ class FeatureLevelIT {
       trio.start();
       Node node = trio.node(1);
       node.createTopic("events", 3);
-      Awaitility.await("the nodes read what the oldest does")
-          .atMost(Duration.ofSeconds(60))
-          .until(() -> level(node) == FeatureLevel.OLDEST);
+      Wait.until("the nodes read what the oldest does", () -> level(node) == FeatureLevel.OLDEST);
       node.send("events", List.of("a", "b"));
       Jar.Result consumed =
           Jar.run(
               directory,
-              "consume",
-              "events",
-              "--group",
-              "g",
-              "--from",
-              "earliest",
-              "--max",
-              "2",
-              "--cluster",
-              trio.cluster());
+              words(
+                  "consume events --group g --from earliest --max 2 --cluster %s", trio.cluster()));
       assertThat(consumed.status()).as(consumed.err()).isZero();
 
       // All that the oldest level has works, and the log takes nothing above it.
       assertThat(node.delete("/api/groups/g").statusCode()).isEqualTo(200);
-      Awaitility.await("every state has a digest from the same entry on")
-          .atMost(Duration.ofSeconds(60))
-          .until(() -> digestsBeginTogether(node));
+      Wait.until(
+          "every state has a digest from the same entry on", () -> digestsBeginTogether(node));
       Jar.Result refused = setQuota(node);
       assertThat(refused.status()).as(refused.err()).isEqualTo(1);
       assertThat(refused.err()).contains("needs feature level " + FeatureLevel.QUOTAS);
@@ -70,13 +59,10 @@ class FeatureLevelIT {
       // The upgrade of the last node.
       assertThat(older.stop().status()).isZero();
       older.inJvm(List.of("-Xmx256m")).start();
-      Awaitility.await("every node reads the newest level")
-          .atMost(Duration.ofSeconds(60))
-          .until(() -> level(node) == FeatureLevel.NEWEST);
+      Wait.until("every node reads the newest level", () -> level(node) == FeatureLevel.NEWEST);
       trio.awaitCaughtUp(older);
-      Awaitility.await("every state has a digest from the same entry on")
-          .atMost(Duration.ofSeconds(60))
-          .until(() -> digestsBeginTogether(node));
+      Wait.until(
+          "every state has a digest from the same entry on", () -> digestsBeginTogether(node));
       Jar.Result taken = setQuota(node);
       assertThat(taken.status()).as(taken.err()).isZero();
 

@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.json.JsonArray;
@@ -33,11 +34,8 @@ class FirstLightIT {
       assertThat(produced.err().strip()).endsWith("acked " + LINES + " of " + LINES);
       assertThat(produced.status()).isZero();
       node.awaitConsumed("readers", LINES);
-      for (Jar.Running consumer : consumers) {
-        assertThat(consumer.stop().status()).isZero();
-      }
-      List<List<String>> outputs =
-          Lines.read(consumers.stream().map(consumer -> consumer.out).toList());
+      consumers.forEach(consumer -> assertThat(consumer.stop().status()).isZero());
+      var outputs = Lines.read(consumers.stream().map(consumer -> consumer.out).toList());
       if (inGoodOrder(node)) {
         Lines.assertExactlyOnceInOrder(input, outputs);
       } else {
@@ -45,8 +43,7 @@ class FirstLightIT {
       }
 
       Jar.Result described =
-          Jar.run(
-              directory, "group", "describe", "readers", "--format", "json", "--http", node.url());
+          Jar.run(directory, words("group describe readers --format json --http %s", node.url()));
       assertThat(described.status()).as(described.toString()).isZero();
       JsonObject group = new JsonObject(described.out());
       assertThat(group.getJsonArray("shards")).hasSize(12);

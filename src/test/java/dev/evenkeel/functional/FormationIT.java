@@ -1,7 +1,10 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Closing;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -17,7 +20,6 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -29,16 +31,11 @@ class FormationIT {
   private static final Duration PATIENCE = Duration.ofMinutes(3);
 
   @TempDir Path temp;
-  private Trio trio;
+  @Closing private Trio trio;
 
   @BeforeEach
   void makeNodes() {
     trio = new Trio(temp);
-  }
-
-  @AfterEach
-  void endNodes() {
-    trio.close();
   }
 
   @Test
@@ -240,8 +237,7 @@ class FormationIT {
 
   private void produce(String name, int from, int count) throws IOException {
     Path lines = lines(name, from, count);
-    Jar.Result result =
-        Jar.run(temp, "produce", "t", "--cluster", trio.cluster(), lines.toString());
+    var result = Jar.run(temp, "produce", "t", "--cluster", trio.cluster(), lines.toString());
     assertThat(result.err()).contains("acked " + count + " of " + count);
   }
 
@@ -250,23 +246,14 @@ class FormationIT {
     Jar.Result result =
         Jar.run(
             temp,
-            "consume",
-            "t",
-            "--group",
-            group,
-            "--max",
-            String.valueOf(count),
-            "--cluster",
-            node.cluster());
+            words("consume t --group %s --max %s --cluster %s", group, count, node.cluster()));
     assertThat(result.status()).as(result.err()).isZero();
     assertThat(result.lines()).hasSize(count).doesNotHaveDuplicates();
   }
 
   private static void deleteTree(Path directory) throws IOException {
     try (Stream<Path> paths = Files.walk(directory)) {
-      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(path);
-      }
+      each(paths.sorted(Comparator.reverseOrder()).toList(), path -> Files.delete(path));
     }
   }
 }

@@ -1,7 +1,9 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -49,9 +51,7 @@ class ForwardIT {
       node.createTopic("orders", 3);
       Jar.Running service = service(node);
       int port = port(service);
-      for (int i = 0; i < 20; i++) {
-        assertThat(status(post(port))).isEqualTo(202);
-      }
+      times(20, i -> assertThat(status(post(port))).isEqualTo(202));
       node.kill();
       HttpResponse<String> last = post(port);
       for (int i = 0; (last == null || last.statusCode() == 202) && i < 1_000; i++) {
@@ -67,12 +67,8 @@ class ForwardIT {
       node.start();
       try (Jar.Running next = service(node)) {
         int again = port(next);
-        Awaitility.await("there is room again")
-            .atMost(Duration.ofSeconds(120))
-            .until(() -> status(post(again)) == 202);
-        Awaitility.await("all is forwarded")
-            .atMost(Duration.ofSeconds(120))
-            .until(() -> get(again, "/status").contains("\"pending\":0,"));
+        Wait.until("there is room again", 120, () -> status(post(again)) == 202);
+        Wait.until("all is forwarded", 120, () -> get(again, "/status").contains("\"pending\":0,"));
         List<String> names =
             TopicMessages.read(node, "orders", 3).stream()
                 .map(message -> message.getString("payload"))

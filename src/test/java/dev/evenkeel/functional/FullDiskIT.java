@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -67,9 +68,7 @@ class FullDiskIT {
   }
 
   private static void awaitWritten(Node asked, long messages) {
-    Awaitility.await(messages + " messages are written")
-        .atMost(Duration.ofSeconds(60))
-        .until(() -> asked.written("events") >= messages);
+    Wait.until(messages + " messages are written", () -> asked.written("events") >= messages);
   }
 
   /** Until the node leads some log group, or none. */

@@ -1,7 +1,9 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -27,9 +29,7 @@ class GroupResetIT extends OneNode {
   @Timeout(300)
   void aRunningGroupIsResetByForceAloneAndAnIdleOneAnywhere() throws IOException {
     List<String> lines = new ArrayList<>();
-    for (int i = 0; i < MESSAGES; i++) {
-      lines.add("line-" + i);
-    }
+    times(MESSAGES, i -> lines.add("line-" + i));
     node.createTopic("t", 2);
     TopicMessages.send(node, "t", Files.write(directory.resolve("input"), lines), "-(.*)");
     try (Jar.Running consumer = node.consume("m", "t", "g", "--format", "json")) {
@@ -143,16 +143,15 @@ class GroupResetIT extends OneNode {
   }
 
   private static void awaitNoMembers(String group) {
-    Awaitility.await("members of " + group)
-        .atMost(Duration.ofSeconds(60))
-        .until(
-            () -> {
-              HttpResponse<String> answer = node.get("/api/groups/" + group);
-              return answer.statusCode() == 200
-                  && new JsonObject(answer.body())
-                      .getJsonArray("members", JsonArray.of("unknown"))
-                      .isEmpty();
-            });
+    Wait.until(
+        "members of " + group,
+        () -> {
+          HttpResponse<String> answer = node.get("/api/groups/" + group);
+          return answer.statusCode() == 200
+              && new JsonObject(answer.body())
+                  .getJsonArray("members", JsonArray.of("unknown"))
+                  .isEmpty();
+        });
   }
 
   /** A consumer that has ended has let go of its shards by the log; the dispatcher hears of it. */
@@ -162,10 +161,7 @@ class GroupResetIT extends OneNode {
   }
 
   private static void awaitLines(Jar.Running consumer, int lines) {
-    Awaitility.await(lines + " lines")
-        .atMost(Duration.ofSeconds(90))
-        .pollInterval(Duration.ofMillis(50))
-        .until(() -> consumer.out().lines().count() >= lines);
+    Wait.until(lines + " lines", 90, () -> consumer.out().lines().count() >= lines);
   }
 
   /**

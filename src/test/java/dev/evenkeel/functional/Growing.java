@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.json.JsonArray;
@@ -35,8 +36,7 @@ final class Growing implements AutoCloseable {
 
   /** Begins a node that asks to be taken in. */
   Node begin(String id, String... settings) {
-    Node node =
-        new Node(directory.resolve(id)).with("--node", id, "--join", seeds()).with(settings);
+    var node = new Node(directory.resolve(id)).with("--node", id, "--join", seeds()).with(settings);
     nodes.put(id, node);
     node.begin();
     return node;
@@ -205,15 +205,9 @@ final class Growing implements AutoCloseable {
         Jar.startFedInCrowd(
             directory,
             name,
-            "produce",
-            topic,
-            "--key-regex",
-            Lines.KEY_REGEX,
-            "--rate",
-            String.valueOf(rate),
-            "--cluster",
-            seeds(),
-            "-"));
+            words(
+                "produce %s --key-regex %s --rate %s --cluster %s -",
+                topic, Lines.KEY_REGEX, rate, seeds())));
   }
 
   /** A producer that is fed on its standard input, as fast as it can. */

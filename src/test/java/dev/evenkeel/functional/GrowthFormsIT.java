@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.cli.OddCertificates;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -46,9 +47,8 @@ class GrowthFormsIT {
     OddCertificates.write(certificates);
     try (Growing cluster = new Growing(directory, tls(certificates, "n1"))) {
       Node early = cluster.begin("n2", tls(certificates, "n2"));
-      Awaitility.await("it says what to do")
-          .atMost(Duration.ofMinutes(2))
-          .until(() -> early.process().err().contains("cluster admit n2"));
+      Wait.until(
+          "it says what to do", 120, () -> early.process().err().contains("cluster admit n2"));
       assertThat(cluster.node("n1").admin("cluster", "admit", "n2").status()).isZero();
       early.awaitReady();
       cluster.awaitSettled();
@@ -66,9 +66,7 @@ class GrowthFormsIT {
   @Timeout(900)
   void sealedShardsGoOnceNobodyNeedsThem() {
     try (Growing cluster = new Growing(directory)) {
-      for (String id : List.of("n2", "n3", "n4", "n5")) {
-        cluster.join(id);
-      }
+      List.of("n2", "n3", "n4", "n5").forEach(id -> cluster.join(id));
       Node node = cluster.node("n1");
       node.admin("topic", "create", "short", "--shards", "5", "--retention", "5s");
       node.sendByKey("short", IntStream.range(0, 100).mapToObj(String::valueOf).toList());
@@ -83,9 +81,7 @@ class GrowthFormsIT {
           .untilAsserted(() -> assertThat(numbers(node)).containsExactly(15, 16));
       // The owner goes on with them.
       node.sendByKey("short", IntStream.range(0, 100).mapToObj(String::valueOf).toList());
-      Awaitility.await("all is consumed")
-          .atMost(Duration.ofMinutes(2))
-          .until(() -> consumer.out().lines().count() == 400);
+      Wait.until("all is consumed", 120, () -> consumer.out().lines().count() == 400);
       assertThat(consumer.stop().status()).isZero();
     }
   }

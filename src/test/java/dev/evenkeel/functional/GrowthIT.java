@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.json.JsonArray;
@@ -37,9 +38,7 @@ class GrowthIT {
     Load(Growing cluster) {
       this.cluster = cluster;
       cluster.node("n1").createTopic("events", 6);
-      for (String name : List.of("a", "b", "c")) {
-        consumers.add(cluster.consume(name, "events", "g"));
-      }
+      List.of("a", "b", "c").forEach(name -> consumers.add(cluster.consume(name, "events", "g")));
       producer = cluster.produce("producer", "events", 1_000);
       feeder = new Feeder(producer.process.getOutputStream(), 200);
     }
@@ -256,9 +255,7 @@ class GrowthIT {
       cluster.join("n3");
       cluster.node("n1").createTopic("bulk", 12);
       double three = megabytesPerSecond(cluster, bytes);
-      for (String id : List.of("n4", "n5", "n6")) {
-        cluster.join(id);
-      }
+      List.of("n4", "n5", "n6").forEach(id -> cluster.join(id));
       double six = megabytesPerSecond(cluster, bytes);
       System.err.printf("GrowthIT: %.1f MB/s with three nodes, %.1f with six%n", three, six);
       // Each message is on three of six nodes, and two fills are there.
@@ -304,9 +301,7 @@ class GrowthIT {
     Jar.Running producer = cluster.fill("filler" + System.nanoTime(), "bulk");
     try (OutputStream out = new BufferedOutputStream(producer.process.getOutputStream(), 1 << 20)) {
       for (long line = 0; line < lines; line++) {
-        for (int i = 0; i < 64; i++) {
-          payload[random.nextInt(payload.length)] = (byte) ('a' + random.nextInt(26));
-        }
+        times(64, i -> payload[random.nextInt(payload.length)] = (byte) ('a' + random.nextInt(26)));
         for (int i = 0; line == 0 && i < payload.length; i++) {
           payload[i] = (byte) ('a' + random.nextInt(26));
         }

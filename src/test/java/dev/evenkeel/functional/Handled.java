@@ -22,9 +22,7 @@ final class Handled {
    * @param outputs lines of each consumer, in its order
    */
   Handled(Collection<List<String>> outputs) {
-    for (List<String> output : outputs) {
-      read(output);
-    }
+    outputs.forEach(output -> read(output));
   }
 
   /** Within one consumer and epoch the sequences of a key grow, one by one. */

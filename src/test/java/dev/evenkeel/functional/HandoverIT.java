@@ -1,16 +1,16 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,9 +52,7 @@ class HandoverIT {
       }
       try (Jar.Running third = counter(node, "third")) {
         awaitOwned(node, "third", 4);
-        Awaitility.await()
-            .atMost(Duration.ofSeconds(30))
-            .untilAsserted(() -> assertThat(countOf(node, "third")).isEqualTo(800));
+        Wait.untilAsserted(30, () -> assertThat(countOf(node, "third")).isEqualTo(800));
         assertThat(third.stop().status()).isZero();
       }
     }
@@ -85,12 +83,7 @@ class HandoverIT {
         member,
         "words",
         "counters",
-        "--exec",
-        EXEC,
-        "--on-assign",
-        ON_ASSIGN,
-        "--on-release",
-        ON_RELEASE);
+        words("--exec %s --on-assign %s --on-release %s", EXEC, ON_ASSIGN, ON_RELEASE));
   }
 
   private static int countOf(Node node, String member) throws IOException {
@@ -105,9 +98,7 @@ class HandoverIT {
   }
 
   private static void awaitSomeProgress(Jar.Running consumer, Node node) {
-    Awaitility.await()
-        .atMost(Duration.ofSeconds(60))
-        .until(() -> !consumer.process.isAlive() || countOf(node, "first") > 20);
+    Wait.until(() -> !consumer.process.isAlive() || countOf(node, "first") > 20);
   }
 
   private static void awaitOwned(Node node, String member, int count) {
@@ -115,20 +106,18 @@ class HandoverIT {
   }
 
   private static void awaitOwned(Node node, String group, String member, int count) {
-    Awaitility.await(member + " owns " + count)
-        .atMost(Duration.ofSeconds(60))
-        .pollInterval(Duration.ofMillis(50))
-        .untilAsserted(
-            () -> {
-              List<JsonObject> shards = node.shards(group);
-              Set<Integer> owned = new HashSet<>();
-              for (JsonObject shard : shards) {
-                if (member.equals(shard.getString("owner"))
-                    && "OWNED".equals(shard.getString("state"))) {
-                  owned.add(shard.getInteger("shard"));
-                }
-              }
-              assertThat(owned).as(() -> shards.toString()).hasSize(count);
-            });
+    Wait.untilAsserted(
+        member + " owns " + count,
+        () -> {
+          List<JsonObject> shards = node.shards(group);
+          Set<Integer> owned = new HashSet<>();
+          for (JsonObject shard : shards) {
+            if (member.equals(shard.getString("owner"))
+                && "OWNED".equals(shard.getString("state"))) {
+              owned.add(shard.getInteger("shard"));
+            }
+          }
+          assertThat(owned).as(() -> shards.toString()).hasSize(count);
+        });
   }
 }

@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedReader;
@@ -33,8 +34,7 @@ class HttpConsumeIT extends OneNode {
 
     Session(String group, JsonObject options) {
       this.group = group;
-      HttpResponse<String> opened =
-          node.post("/api/groups/" + group + "/sessions", options.encode());
+      var opened = node.post("/api/groups/" + group + "/sessions", options.encode());
       assertThat(opened.statusCode()).as(opened.body()).isEqualTo(201);
       JsonObject answer = new JsonObject(opened.body());
       assertThat(answer.fieldNames()).containsExactly("session", "member", "expiresMs");
@@ -102,8 +102,7 @@ class HttpConsumeIT extends OneNode {
     assertThat(got).containsExactly("m3", "m8", "m13", "m18");
     node.awaitConsumed("picked", 20);
     String path = "/api/groups/picked/sessions";
-    HttpResponse<String> bad =
-        node.post(path, of("picked").put("filter", new JsonArray().add("k3")).encode());
+    var bad = node.post(path, of("picked").put("filter", new JsonArray().add("k3")).encode());
     assertThat(bad.statusCode()).isEqualTo(400);
     assertThat(bad.body()).contains("key^=PREFIX");
     session.close();
@@ -113,8 +112,7 @@ class HttpConsumeIT extends OneNode {
   void messagesComeInOrderFailAndComeAgain() {
     node.createTopic("http", 1);
     node.send("http", IntStream.range(0, 20).mapToObj(String::valueOf).toList());
-    Session session =
-        new Session("http", of("http").put("retryDelaysMillis", new JsonArray().add(1)));
+    var session = new Session("http", of("http").put("retryDelaysMillis", new JsonArray().add(1)));
     List<String> got = new ArrayList<>();
     List<Integer> attempts = new ArrayList<>();
     while (got.size() < 20) {
@@ -168,15 +166,14 @@ class HttpConsumeIT extends OneNode {
 
     Session other = new Session("left", of("left").put("member", "other"));
     List<JsonObject> got = new ArrayList<>();
-    Awaitility.await("the other session gets all")
-        .atMost(Duration.ofSeconds(60))
-        .until(
-            () -> {
-              List<JsonObject> some = other.poll("waitMs=1000");
-              other.results(some, List.of());
-              got.addAll(some);
-              return got.size() == 4;
-            });
+    Wait.until(
+        "the other session gets all",
+        () -> {
+          List<JsonObject> some = other.poll("waitMs=1000");
+          other.results(some, List.of());
+          got.addAll(some);
+          return got.size() == 4;
+        });
     JsonObject first = held.get(0);
     assertThat(got)
         .filteredOn(each -> each.getString("payload").equals(first.getString("payload")))

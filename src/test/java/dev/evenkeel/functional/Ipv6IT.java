@@ -3,14 +3,9 @@ package dev.evenkeel.functional;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.TestPorts;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,15 +17,6 @@ class Ipv6IT {
   private static final String ADDRESS = "::1";
 
   @TempDir Path directory;
-
-  @BeforeEach
-  void onlyWhereThereIsIpv6() {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(ADDRESS))) {
-      assertThat(socket.isBound()).isTrue();
-    } catch (IOException e) {
-      Assumptions.abort("this machine has no address " + ADDRESS);
-    }
-  }
 
   private Node node(String id) {
     return Node.on(directory.resolve(id), ADDRESS, TestPorts.take(4), TestPorts.take(1));

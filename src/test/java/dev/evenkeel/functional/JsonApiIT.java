@@ -4,7 +4,9 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.Wait;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.cluster.ClusterMember;
@@ -31,7 +33,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,8 +41,8 @@ import org.junit.jupiter.api.io.TempDir;
 class JsonApiIT {
   @TempDir static Path directory;
   private static final HttpClient HTTP = HttpClient.newHttpClient();
-  private static Node node;
-  private static ClusterMember member;
+  @Closing private static Node node;
+  @Closing private static ClusterMember member;
 
   @BeforeAll
   static void start() throws Exception {
@@ -49,12 +50,6 @@ class JsonApiIT {
     // What is asked below is asked once: by now all of a node has worked together.
     node.createTopic("first", 1);
     member = await(LiteMember.join(node.port));
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    await(member.close());
-    node.close();
   }
 
   /** A group that has consumed the one message of a topic of one shard, and has left. */
@@ -109,8 +104,7 @@ class JsonApiIT {
     assertThat(created.getLong("ageMillisMax")).isEqualTo(-1);
     assertThat(names((JsonArray) ask("topics", object("{\"action\":\"list\"}"))))
         .contains("bus-topic");
-    JsonObject got =
-        (JsonObject) ask("topics", object("{\"action\":\"get\",\"name\":\"bus-topic\"}"));
+    var got = (JsonObject) ask("topics", object("{\"action\":\"get\",\"name\":\"bus-topic\"}"));
     assertThat(got.getJsonArray("shardList")).hasSize(2);
     JsonObject configured =
         (JsonObject)
@@ -222,8 +216,7 @@ class JsonApiIT {
     ask("topics", object("{\"action\":\"create\",\"name\":\"bus-group\",\"shards\":1}"));
     ask("produce", object("{\"topic\":\"bus-group\",\"payload\":\"p\"}"));
     consumeOne("bus-group", "readers");
-    JsonObject group =
-        (JsonObject) ask("groups", object("{\"action\":\"get\",\"group\":\"readers\"}"));
+    var group = (JsonObject) ask("groups", object("{\"action\":\"get\",\"group\":\"readers\"}"));
     assertThat(group.getString("mode")).isEqualTo("sharded");
     assertThat(group.getJsonArray("shards").getJsonObject(0).getLong("committed")).isEqualTo(1);
     assertThat(Json.encode(ask("groups", object("{\"action\":\"list\"}")))).contains("readers");
@@ -271,8 +264,7 @@ class JsonApiIT {
 
   @Test
   void topicsByHttp() {
-    JsonObject created =
-        object(json("POST", "/api/topics", "{\"name\":\"web-topic\",\"shards\":3}", 201));
+    var created = object(json("POST", "/api/topics", "{\"name\":\"web-topic\",\"shards\":3}", 201));
     assertThat(created.getInteger("shards")).isEqualTo(3);
     assertThat(names(new JsonArray(json("GET", "/api/topics", null, 200)))).contains("web-topic");
     JsonObject detail = object(json("GET", "/api/topics/web-topic", null, 200));
@@ -301,8 +293,7 @@ class JsonApiIT {
     assertError("POST", path, "{}", 400, "INVALID");
     assertThat(object(json("POST", path, "{\"shards\":2}", 200)).getInteger("shards")).isEqualTo(2);
     // The sealed shards go as soon as they have been found empty.
-    JsonArray shards =
-        object(json("GET", "/api/topics/web-topic", null, 200)).getJsonArray("shardList");
+    var shards = object(json("GET", "/api/topics/web-topic", null, 200)).getJsonArray("shardList");
     JsonObject last = shards.getJsonObject(shards.size() - 1);
     assertThat(last.getInteger("shard")).isEqualTo(4);
     assertThat(last.getBoolean("sealed")).isFalse();
@@ -325,8 +316,7 @@ class JsonApiIT {
     takePlace(places.getJsonObject(1));
     assertThat(places.getJsonObject(1))
         .isEqualTo(new JsonObject().put("shard", shard).put("offset", 2));
-    HttpResponse<String> raw =
-        http("POST", path + "?key=k", "application/octet-stream", "raw body");
+    var raw = http("POST", path + "?key=k", "application/octet-stream", "raw body");
     assertThat(object(raw.body()).getLong("offset")).isEqualTo(3);
     JsonArray page =
         new JsonArray(json("GET", path + "?shard=" + shard + "&offset=1&limit=2", null, 200));
@@ -482,16 +472,13 @@ class JsonApiIT {
     assertThat(json("GET", "/health/ready", null, 200))
         .isEqualTo("{\"status\":\"UP\",\"node\":\"n1\"}");
     // What is not told within a second is left open, in either answer.
-    Awaitility.await("the same by both ways")
-        .atMost(Duration.ofSeconds(60))
-        .untilAsserted(JsonApiIT::assertSameByBothWays);
+    Wait.untilAsserted("the same by both ways", JsonApiIT::assertSameByBothWays);
     assertError("GET", "/api/cluster?x=1", null, 400, "INVALID");
     assertError("POST", "/api/cluster/nodes/n9/replace", null, 400, "INVALID");
     assertError("GET", "/ws/live", null, 426, "BAD_REQUEST");
     assertError("GET", "/api/nothing", null, 404, "NOT_FOUND");
     assertError("PUT", "/api/topics", "{}", 405, "METHOD_NOT_ALLOWED");
-    HttpResponse<String> text =
-        http("POST", "/api/topics", "text/plain", "{\"name\":\"x\",\"shards\":1}");
+    var text = http("POST", "/api/topics", "text/plain", "{\"name\":\"x\",\"shards\":1}");
     assertThat(text.statusCode()).isEqualTo(415);
     assertThat(object(text.body()).getString("error")).isEqualTo("UNSUPPORTED_MEDIA_TYPE");
   }

@@ -35,9 +35,7 @@ class KillEachNodeIT {
       first.createTopic("events", 6);
       first.createTopic("ticks", 6);
       List<Jar.Running> consumers = new ArrayList<>();
-      for (String name : List.of("a", "b", "c")) {
-        consumers.add(trio.consume(name, "events", "g"));
-      }
+      List.of("a", "b", "c").forEach(name -> consumers.add(trio.consume(name, "events", "g")));
       Jar.Running producer = trio.produce("producer", "events", 2_000);
       List<Long> pauses = new ArrayList<>();
       List<Long> elsewhere = new ArrayList<>();

@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
@@ -37,15 +38,9 @@ class KillNodeIT {
           Jar.startFed(
               node.directory,
               "producer",
-              "produce",
-              "events",
-              "--key-regex",
-              Lines.KEY_REGEX,
-              "--rate",
-              "5000",
-              "--cluster",
-              node.cluster(),
-              "-");
+              words(
+                  "produce events --key-regex %s --rate 5000 --cluster %s -",
+                  Lines.KEY_REGEX, node.cluster()));
       long lines;
       try (Feeder feeder = new Feeder(producer.process.getOutputStream(), 200)) {
         for (int kill = 0; kill < KILLS; kill++) {

@@ -1,20 +1,20 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.Wait;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -235,16 +235,10 @@ class LauncherIT {
     try (Jar.Running node =
         start(
             SCRIPT,
-            "serve",
-            "--port",
-            String.valueOf(TestPorts.take(4)),
-            "--http-port",
-            String.valueOf(http),
-            "--data",
-            directory.resolve("data").toString())) {
-      Awaitility.await()
-          .atMost(Duration.ofMinutes(4))
-          .until(() -> node.out().contains("evenkeel ready") || !node.process.isAlive());
+            words(
+                "serve --port %s --http-port %s --data %s",
+                TestPorts.take(4), http, directory.resolve("data")))) {
+      Wait.until(240, () -> node.out().contains("evenkeel ready") || !node.process.isAlive());
       try (Jar.Running list =
           start(SCRIPT, "topic", "list", "--http", "http://127.0.0.1:" + http)) {
         Jar.Result listed = list.await();

@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Evenkeel;
@@ -71,9 +72,7 @@ final class LeaderGroup implements AutoCloseable {
 
   /** Sends so many messages more, each with a text of its own. */
   void send(int count) {
-    for (int i = 0; i < count; i++) {
-      send("job-" + sent.size());
-    }
+    times(count, i -> send("job-" + sent.size()));
   }
 
   void send(String text) {

@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
@@ -16,9 +17,7 @@ class LevelCheckTest {
   private int message;
 
   private LevelCheckTest ends(String member, int times) {
-    for (int i = 0; i < times; i++) {
-      lines.add(member + " 0/" + message++);
-    }
+    times(times, i -> lines.add(member + " 0/" + message++));
     return this;
   }
 
@@ -169,9 +168,7 @@ class LevelCheckTest {
       }
     }
     // All show themselves, and then one runs away.
-    for (int one = 0; one < live.length; one++) {
-      ends("m" + one, 1);
-    }
+    times(live.length, one -> ends("m" + one, 1));
     ends("m0", 2 * RANGE + 1);
     assertThat(check("m0", "m1").broken()).as("seed " + seed).isNotEmpty();
   }

@@ -36,9 +36,7 @@ class LevelCommandIT {
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.createTopic("even", 2);
       List<Jar.Running> consumers = new ArrayList<>();
-      for (String name : List.of("a", "b", "c")) {
-        consumers.add(consume(node, name));
-      }
+      List.of("a", "b", "c").forEach(name -> consumers.add(consume(node, name)));
       Awaitility.await("all three take part")
           .atMost(Duration.ofSeconds(120))
           .until(

@@ -1,19 +1,19 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -43,9 +43,7 @@ class LevelDeadLettersIT {
       Node any = trio.node(1);
       any.createTopic("orders", 3);
       List<Jar.Running> members = new ArrayList<>();
-      for (String name : List.of("a", "b", "c")) {
-        members.add(consume(trio, name, runs));
-      }
+      List.of("a", "b", "c").forEach(name -> members.add(consume(trio, name, runs)));
       assertThat(trio.produceFile("producer", "orders", input).await().status()).isZero();
       awaitRuns(runs, 1, poison.size() / 2);
       members.get(0).kill();
@@ -90,14 +88,7 @@ class LevelDeadLettersIT {
         name,
         "orders",
         "g",
-        "--mode",
-        "level",
-        "--parallel",
-        "4",
-        "--retry-delays",
-        "500ms,1s",
-        "--exec",
-        work);
+        words("--mode level --parallel 4 --retry-delays 500ms,1s --exec %s", work));
   }
 
   /** One comes back and dies again, one is dropped, and then all are. */
@@ -106,15 +97,14 @@ class LevelDeadLettersIT {
     int before = runsOf(runs, first.getString("payload"));
     assertThat(node.admin("group", "dead-letters", "replay", "g", name(first)).out().strip())
         .isEqualTo("replayed 1 dead letter");
-    Awaitility.await("it has died again")
-        .atMost(Duration.ofSeconds(60))
-        .untilAsserted(
-            () -> {
-              String path = "/api/groups/g/dead-letters/" + name(first);
-              JsonObject now = new JsonObject(node.get(path).body());
-              assertThat(now.getInteger("attempts")).isEqualTo(ATTEMPTS);
-              assertThat(time(now, "firstFailed")).isAfter(time(first, "lastFailed"));
-            });
+    Wait.untilAsserted(
+        "it has died again",
+        () -> {
+          String path = "/api/groups/g/dead-letters/" + name(first);
+          JsonObject now = new JsonObject(node.get(path).body());
+          assertThat(now.getInteger("attempts")).isEqualTo(ATTEMPTS);
+          assertThat(time(now, "firstFailed")).isAfter(time(first, "lastFailed"));
+        });
     assertThat(runsOf(runs, first.getString("payload")) - before).isEqualTo(ATTEMPTS);
     assertThat(node.admin("group", "dead-letters", "show", "g", name(first)).out())
         .contains("origin        " + name(first), "attempts      3", "poison-");
@@ -179,15 +169,14 @@ class LevelDeadLettersIT {
 
   /** So many poisonous messages have begun that attempt. */
   private static void awaitRuns(Path runs, int attempt, int count) {
-    Awaitility.await(count + " in attempt " + attempt)
-        .atMost(Duration.ofSeconds(120))
-        .pollInterval(Duration.ofMillis(50))
-        .until(
-            () ->
-                Files.exists(runs)
-                    && Files.readAllLines(runs).stream()
-                            .filter(run -> run.contains("poison") && attempt(run) == attempt)
-                            .count()
-                        >= count);
+    Wait.until(
+        count + " in attempt " + attempt,
+        120,
+        () ->
+            Files.exists(runs)
+                && Files.readAllLines(runs).stream()
+                        .filter(run -> run.contains("poison") && attempt(run) == attempt)
+                        .count()
+                    >= count);
   }
 }

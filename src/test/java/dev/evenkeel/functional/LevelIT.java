@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.json.JsonObject;
@@ -164,15 +165,9 @@ class LevelIT {
           Jar.startFedInCrowd(
               directory,
               "producer",
-              "produce",
-              LevelGroup.TOPIC,
-              "--rate",
-              "500",
-              "--key-regex",
-              Lines.KEY_REGEX,
-              "--cluster",
-              cluster,
-              "-");
+              words(
+                  "produce %s --rate 500 --key-regex %s --cluster %s -",
+                  LevelGroup.TOPIC, Lines.KEY_REGEX, cluster));
       feeder = new Feeder(producer.process.getOutputStream(), 50);
     }
 

@@ -1,12 +1,12 @@
 package dev.evenkeel.functional;
 
+import dev.evenkeel.Options;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.nio.channels.FileChannel;
-import java.util.List;
 import java.util.Locale;
 
 /**
@@ -28,10 +28,7 @@ public final class LevelMember {
 
   public static void main(String[] args) throws Exception {
     ConsumerOptions options =
-        new ConsumerOptions()
-            .setTopics(List.of(args[1]))
-            .setGroup(args[2])
-            .setMember(args[3])
+        Options.member(args[2], args[3], args[1])
             .setMode(ConsumerOptions.Mode.LEVEL)
             .setRange(Integer.parseInt(args[4]))
             .setStrategy(ConsumerOptions.Strategy.valueOf(args[5].toUpperCase(Locale.ROOT)))

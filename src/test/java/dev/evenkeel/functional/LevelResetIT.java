@@ -1,7 +1,9 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.net.http.HttpResponse;
@@ -81,9 +83,7 @@ class LevelResetIT {
     runs = directory.resolve("runs");
     hold = Files.createFile(directory.resolve("hold"));
     List<String> lines = new ArrayList<>();
-    for (int i = 0; i < MESSAGES; i++) {
-      lines.add("line-" + i);
-    }
+    times(MESSAGES, i -> lines.add("line-" + i));
     Path input = Files.write(directory.resolve("input"), lines);
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.createTopic("t", 2);
@@ -140,8 +140,7 @@ class LevelResetIT {
   /** Returns the epochs of the shards before it. */
   private static List<Long> resetToEarliest(Node node) {
     List<Long> epochs = epochs(node);
-    HttpResponse<String> answer =
-        node.post("/api/groups/g/offsets", "{\"to\":\"earliest\",\"force\":true}");
+    var answer = node.post("/api/groups/g/offsets", "{\"to\":\"earliest\",\"force\":true}");
     assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
     assertThat(new JsonObject(answer.body()).getJsonArray("shards"))
         .hasSize(2)
@@ -196,9 +195,6 @@ class LevelResetIT {
   }
 
   private static void await(String what, Callable<Boolean> condition) {
-    Awaitility.await(what)
-        .atMost(Duration.ofSeconds(90))
-        .pollInterval(Duration.ofMillis(50))
-        .until(condition);
+    Wait.until(what, 90, condition);
   }
 }

@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.deque.html.axecore.playwright.AxeBuilder;
@@ -8,17 +9,16 @@ import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
+import dev.evenkeel.Wait;
 import dev.evenkeel.cli.CommandInJvm;
 import dev.evenkeel.gateway.page.Browsers;
 import dev.evenkeel.gateway.page.Visit;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -129,20 +129,12 @@ class LivePageIT {
       String operator = add(users, "operator", "admin:*");
       Path file = Files.writeString(directory.resolve("operator"), operator);
       for (String topic : List.of("lines", "secrets")) {
-        Awaitility.await(topic)
-            .atMost(Duration.ofSeconds(60))
-            .until(
-                () ->
-                    node.tryAdmin(
-                                "topic",
-                                "create",
-                                topic,
-                                "--shards",
-                                "2",
-                                "--token-file",
-                                file.toString())
-                            .status()
-                        == 0);
+        Wait.until(
+            topic,
+            () ->
+                node.tryAdmin(words("topic create %s --shards 2 --token-file %s", topic, file))
+                        .status()
+                    == 0);
       }
       try (Visit visit = new Visit(browsers.browser(), ColorScheme.LIGHT, node.url())) {
         Page page = visit.page();

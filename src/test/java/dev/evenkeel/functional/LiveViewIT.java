@@ -2,10 +2,10 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -160,20 +160,18 @@ class LiveViewIT {
 
   /** The second member works, and the dispatcher has heard of it. */
   private static void awaitBegun(Node node, Jar.Running second) {
-    Awaitility.await("the second has begun and told of it")
-        .atMost(Duration.ofSeconds(60))
-        .until(
-            () -> {
-              assertThat(second.process.isAlive()).as(second.err()).isTrue();
-              JsonArray members =
-                  new JsonObject(node.get("/api/groups/g").body()).getJsonArray("members");
-              return members.stream()
-                  .map(JsonObject.class::cast)
-                  .anyMatch(
-                      member ->
-                          member.getString("member").equals("second")
-                              && Objects.requireNonNullElse(member.getLong("consumed"), 0L) > 0);
-            });
+    Wait.until(
+        "the second has begun and told of it",
+        () -> {
+          assertThat(second.process.isAlive()).as(second.err()).isTrue();
+          var members = new JsonObject(node.get("/api/groups/g").body()).getJsonArray("members");
+          return members.stream()
+              .map(JsonObject.class::cast)
+              .anyMatch(
+                  member ->
+                      member.getString("member").equals("second")
+                          && Objects.requireNonNullElse(member.getLong("consumed"), 0L) > 0);
+        });
   }
 
   /** What HTTP tells of a move is what the live view shows. */
@@ -196,8 +194,7 @@ class LiveViewIT {
     try (LiveWatcher other = new LiveWatcher(node)) {
       JsonObject snapshot = other.first();
       Instant time = LiveWatcher.time(snapshot);
-      Awaitility.await()
-          .until(() -> watcher.frames.stream().anyMatch(f -> LiveWatcher.time(f).isAfter(time)));
+      Wait.until(() -> watcher.frames.stream().anyMatch(f -> LiveWatcher.time(f).isAfter(time)));
       assertThat(new JsonObject(watcher.stateAt(time)))
           .isEqualTo(new JsonObject(LiveWatcher.stateOf(snapshot)));
     }

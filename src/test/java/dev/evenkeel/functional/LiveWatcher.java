@@ -1,11 +1,11 @@
 package dev.evenkeel.functional;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.gateway.live.MergePatches;
 import io.vertx.core.json.JsonObject;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.WebSocket;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +13,6 @@ import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
-import org.awaitility.Awaitility;
 
 /** Watches a node's live view, and keeps every frame. */
 final class LiveWatcher implements WebSocket.Listener, AutoCloseable {
@@ -98,14 +97,12 @@ final class LiveWatcher implements WebSocket.Listener, AutoCloseable {
   /** Waits until some state that was shown is as wanted, and gives it. */
   JsonObject await(String what, Predicate<JsonObject> wanted) {
     JsonObject[] found = new JsonObject[1];
-    Awaitility.await(what)
-        .atMost(Duration.ofSeconds(60))
-        .pollInterval(Duration.ofMillis(200))
-        .until(
-            () -> {
-              found[0] = states().stream().filter(wanted).findFirst().orElse(null);
-              return found[0] != null;
-            });
+    Wait.until(
+        what,
+        () -> {
+          found[0] = states().stream().filter(wanted).findFirst().orElse(null);
+          return found[0] != null;
+        });
     return found[0];
   }
 

@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
@@ -30,15 +31,11 @@ class MajorityLostIT {
       Jar.Running producer = trio.produce("producer", "events", 500);
       long lines;
       try (Feeder feeder = new Feeder(producer.process.getOutputStream(), 100)) {
-        Awaitility.await("messages flow")
-            .atMost(Duration.ofSeconds(60))
-            .until(() -> consumer.out.toFile().length() > 20_000);
+        Wait.until("messages flow", () -> consumer.out.toFile().length() > 20_000);
         trio.nodes.get(1).kill();
         trio.nodes.get(2).kill();
-        Jar.Running hasty =
-            trio.produceLine("hasty", "events", "hasty 0", "--delivery-timeout", "5s");
-        HttpResponse<String> posted =
-            last.post("/api/topics/events/messages", "{\"payload\":\"posted 0\"}");
+        var hasty = trio.produceLine("hasty", "events", "hasty 0", "--delivery-timeout", "5s");
+        var posted = last.post("/api/topics/events/messages", "{\"payload\":\"posted 0\"}");
         assertThat(posted.statusCode()).as(posted.body()).isIn(503, 504);
         assertThat(new JsonObject(posted.body()).getString("message"))
             .as(posted.body())
@@ -57,18 +54,14 @@ class MajorityLostIT {
             .hasSizeBetween(1, 2)
             .noneMatch(line -> line.startsWith("acked 1"))
             .noneMatch(line -> line.contains("Exception"));
-        Awaitility.await("it is not ready")
-            .atMost(Duration.ofSeconds(60))
-            .until(() -> last.get("/health/ready").statusCode() == 503);
+        Wait.until("it is not ready", () -> last.get("/health/ready").statusCode() == 503);
         assertThat(last.get("/health/live").statusCode()).isEqualTo(200);
         assertThat(producer.process.isAlive()).isTrue();
         assertThat(consumer.process.isAlive()).isTrue();
 
         trio.nodes.get(1).start();
         long before = consumer.out.toFile().length();
-        Awaitility.await("service goes on")
-            .atMost(Duration.ofSeconds(150))
-            .until(() -> consumer.out.toFile().length() > before + 20_000);
+        Wait.until("service goes on", 150, () -> consumer.out.toFile().length() > before + 20_000);
         lines = feeder.finish();
       }
       Jar.Result produced = producer.await();
@@ -100,13 +93,12 @@ class MajorityLostIT {
             .ignoreExceptions()
             .until(() -> alone.get("/api/topics/events"), Objects::nonNull);
     assertThat(topic.statusCode()).as(topic.body()).isEqualTo(503);
-    Awaitility.await("it says why")
-        .atMost(Duration.ofSeconds(60))
-        .until(
-            () -> {
-              HttpResponse<String> topics = alone.get("/api/topics");
-              assertThat(topics.statusCode()).as(topics.body()).isEqualTo(503);
-              return topics.body().contains("does not know the topics yet");
-            });
+    Wait.until(
+        "it says why",
+        () -> {
+          HttpResponse<String> topics = alone.get("/api/topics");
+          assertThat(topics.statusCode()).as(topics.body()).isEqualTo(503);
+          return topics.body().contains("does not know the topics yet");
+        });
   }
 }

@@ -1,8 +1,9 @@
 package dev.evenkeel.functional;
 
-import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.internal.EvenkeelClientImpl;
@@ -25,7 +26,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -48,14 +48,9 @@ class ManyMembersIT {
   @TempDir Path directory;
 
   /** One for all sessions; otherwise each would have threads of its own. */
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
 
   private final List<Consumer> consumers = new CopyOnWriteArrayList<>();
-
-  @AfterEach
-  void close() {
-    await(vertx.close());
-  }
 
   @Test
   void aThousandSessionsShareTheShardsOfATopic() {
@@ -63,9 +58,7 @@ class ManyMembersIT {
       node.createTopic("t", SHARDS);
       long begin = System.nanoTime();
       List<Future<?>> joining = new ArrayList<>();
-      for (int i = 0; i < MEMBERS; i++) {
-        joining.add(join(node, "m" + i));
-      }
+      times(MEMBERS, i -> joining.add(join(node, "m" + i)));
       // They are asked instead of the node, which would have to tell of all of them each time.
       eventually("all own their shards")
           .failFast(() -> joining.stream().anyMatch(Future::failed))
@@ -93,8 +86,7 @@ class ManyMembersIT {
   }
 
   private Future<?> join(Node node, String member) {
-    ConsumerOptions options =
-        new ConsumerOptions().setTopics(List.of("t")).setGroup(GROUP).setMember(member);
+    var options = new ConsumerOptions().setTopics(List.of("t")).setGroup(GROUP).setMember(member);
     return SessionLink.connect(
             vertx,
             true,

@@ -3,6 +3,7 @@ package dev.evenkeel.functional;
 import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.PrometheusText;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.frame.FrameKind;
@@ -22,7 +23,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -41,16 +41,11 @@ class ManySessionsIT {
   private static final int BODY_BYTES_MAX = 4 << 20;
 
   @TempDir Path directory;
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final NetClient client = vertx.createNetClient();
   private final List<Session> sessions = new CopyOnWriteArrayList<>();
 
   private record Session(Context context, FrameSocket socket, Promise<Buffer> answered) {}
-
-  @AfterEach
-  void close() {
-    await(vertx.close());
-  }
 
   @Test
   void tenThousandIdleSessionsCostLessThan300MegabytesOfHeap() throws Exception {

@@ -262,8 +262,7 @@ class MetricsIT {
         HttpRequest.newBuilder(URI.create(node.url() + "/metrics"))
             .header("Accept", "application/openmetrics-text;version=1.0.0")
             .build();
-    HttpResponse<String> answer =
-        HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+    var answer = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
     assertThat(answer.headers().firstValue("content-type").orElseThrow())
         .startsWith("application/openmetrics-text");
     return answer.body();

@@ -1,8 +1,10 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.Wait;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -40,9 +42,7 @@ class NamedNodesIT {
     Path hosts = Files.createFile(directory.resolve("hosts"));
     int port = TestPorts.take(4);
     int http = TestPorts.take(3);
-    for (int i = 0; i < 3; i++) {
-      nodes.add(start(hosts, i, port, http + i));
-    }
+    times(3, i -> nodes.add(start(hosts, i, port, http + i)));
     name(hosts, 0);
     name(hosts, 1);
     Awaitility.await("they wait for the third name")
@@ -51,9 +51,8 @@ class NamedNodesIT {
     assertThat(nodes).allMatch(node -> node.process.isAlive() && node.out().isEmpty());
     name(hosts, 2);
     for (Jar.Running node : nodes) {
-      Awaitility.await("ready")
-          .atMost(Duration.ofMinutes(3))
-          .until(() -> node.out().contains("evenkeel ready") || !node.process.isAlive());
+      Wait.until(
+          "ready", 180, () -> node.out().contains("evenkeel ready") || !node.process.isAlive());
       assertThat(node.out()).as(node.err()).contains("evenkeel ready node=pod-");
     }
     String url = "http://127.0.0.1:" + http;
@@ -66,21 +65,15 @@ class NamedNodesIT {
             client(hosts, "consume", "t", "--group=g", "--max=1000", "--cluster=" + seed(2, port))
                 .lines())
         .hasSize(1_000);
-    for (Jar.Running node : nodes) {
-      node.process.destroy();
-    }
-    for (Jar.Running node : nodes) {
-      assertThat(node.await().status()).as(node.err()).isZero();
-    }
+    nodes.forEach(node -> node.process.destroy());
+    nodes.forEach(node -> assertThat(node.await().status()).as(node.err()).isZero());
   }
 
   @Test
   void aNodeThatWaitsForItsNameEndsWhenItIsToldTo() throws IOException {
     Path hosts = Files.createFile(directory.resolve("hosts"));
     try (Jar.Running node = start(hosts, 0, TestPorts.take(4), TestPorts.take(1))) {
-      Awaitility.await("it waits")
-          .atMost(Duration.ofSeconds(60))
-          .until(() -> node.err().contains("waiting until names have an address"));
+      Wait.until("it waits", () -> node.err().contains("waiting until names have an address"));
       Jar.Result result = node.stop();
       assertThat(result.status()).as(result.toString()).isZero();
       assertThat(result.out()).isEmpty();

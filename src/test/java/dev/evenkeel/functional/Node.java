@@ -3,6 +3,7 @@ package dev.evenkeel.functional;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.Wait;
 import dev.evenkeel.cli.CommandInJvm;
 import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.NodePorts;
@@ -198,15 +199,14 @@ public final class Node implements AutoCloseable {
   public void createTopic(String name, int shards) {
     String topic = new JsonObject().put("name", name).put("shards", shards).encode();
     List<String> answers = new ArrayList<>();
-    Awaitility.await("topic " + name)
-        .atMost(Duration.ofSeconds(60))
-        .until(
-            () -> {
-              HttpResponse<String> answer = post("/api/topics", topic);
-              answers.add(answer.statusCode() + " " + answer.body());
-              // On a busy machine the leader may change meanwhile: then it may exist, or not.
-              return answer.statusCode() != 503;
-            });
+    Wait.until(
+        "topic " + name,
+        () -> {
+          HttpResponse<String> answer = post("/api/topics", topic);
+          answers.add(answer.statusCode() + " " + answer.body());
+          // On a busy machine the leader may change meanwhile: then it may exist, or not.
+          return answer.statusCode() != 503;
+        });
     boolean twice = answers.size() > 1 && last(answers).startsWith("409");
     if (!twice && !last(answers).startsWith("201")) {
       throw new AssertionError("topic " + name + ": " + answers);
@@ -246,10 +246,8 @@ public final class Node implements AutoCloseable {
   /** Writes messages as the HTTP API has them, in this order; all must be taken. */
   void sendAll(String topic, List<JsonObject> messages) {
     for (int from = 0; from < messages.size(); from += SENT_AT_ONCE_MAX) {
-      List<JsonObject> some =
-          messages.subList(from, Math.min(messages.size(), from + SENT_AT_ONCE_MAX));
-      HttpResponse<String> answer =
-          post("/api/topics/" + topic + "/messages", new JsonArray(some).encode());
+      var some = messages.subList(from, Math.min(messages.size(), from + SENT_AT_ONCE_MAX));
+      var answer = post("/api/topics/" + topic + "/messages", new JsonArray(some).encode());
       assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
     }
   }
@@ -353,11 +351,7 @@ public final class Node implements AutoCloseable {
   /** Nothing waits for another attempt in group g, and so many messages are dead. */
   void awaitFailures(int dead) {
     JsonObject expected =
-        new JsonObject()
-            .put("retriesWaiting", 0)
-            .put("parked", 0)
-            .put("shardsWaiting", 0)
-            .put("deadLetters", dead);
+        JsonObject.of("retriesWaiting", 0, "parked", 0, "shardsWaiting", 0, "deadLetters", dead);
     Awaitility.await(dead + " dead letters, and nothing that waits")
         .atMost(Duration.ofSeconds(120))
         .untilAsserted(

@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
@@ -85,18 +86,7 @@ class NodeTracesIT {
     assertThat(received("evenkeel-produce", "send orders")).isTrue();
     Awaitility.await().until(() -> received("evenkeel-node", "append", "evenkeel.node.n1.data"));
 
-    Jar.Result consumed =
-        run(
-            "consume",
-            "orders",
-            "--group",
-            "g",
-            "--max",
-            "2",
-            "--format",
-            "json",
-            "--tracing",
-            url);
+    var consumed = run(words("consume orders --group g --max 2 --format json --tracing %s", url));
     assertThat(consumed.status()).as(consumed.err()).isZero();
     assertThat(consumed.out()).contains("traceparent");
     assertThat(received("evenkeel-consume", "process orders")).isTrue();
@@ -110,8 +100,7 @@ class NodeTracesIT {
             .header("traceparent", "00-" + TRACE + "-0123456789abcdef-01")
             .POST(HttpRequest.BodyPublishers.ofString("{\"key\":\"k\",\"payload\":\"hello\"}"))
             .build();
-    HttpResponse<String> answer =
-        HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+    var answer = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
     assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
     Awaitility.await().until(() -> received("evenkeel-node", "send orders", bytes(TRACE)));
     assertThat(node.read("/api/topics/orders/messages?shard=0&at=earliest")).contains(TRACE);

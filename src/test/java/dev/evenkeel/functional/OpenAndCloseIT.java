@@ -1,10 +1,12 @@
 package dev.evenkeel.functional;
 
 import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.Loops.each;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.Consumer;
@@ -59,7 +61,6 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
@@ -129,7 +130,7 @@ class OpenAndCloseIT {
               "io\\.netty\\.(util\\.internal\\.RefCnt|util\\.Recycler\\$|channel\\.ChannelOutboundBuffer\\$).*"));
 
   @TempDir static Path directory;
-  private static EmbeddedNode node;
+  @Closing private static EmbeddedNode node;
   private static EvenkeelClient client;
   private static PlainClient plain;
   private static HttpClient http;
@@ -146,11 +147,6 @@ class OpenAndCloseIT {
     node.createTopic("pattern-1", 2);
     send(client.producer(new ProducerOptions().setTopic(OTHER_TOPIC)), "k");
     send(client.producer(new ProducerOptions().setTopic(TOPIC)), "k");
-  }
-
-  @AfterAll
-  static void stop() {
-    node.close();
   }
 
   private static void send(Future<Producer> opening, String key) {
@@ -212,8 +208,7 @@ class OpenAndCloseIT {
 
   private static String session(String group) throws Exception {
     String path = "/api/groups/" + group + "/sessions";
-    HttpResponse<String> opened =
-        http("POST", path, new JsonObject().put("topics", new JsonArray().add(TOPIC)));
+    var opened = http("POST", path, new JsonObject().put("topics", new JsonArray().add(TOPIC)));
     return path + "/" + new JsonObject(opened.body()).getString("session");
   }
 
@@ -491,9 +486,7 @@ class OpenAndCloseIT {
       List<java.util.concurrent.Future<?>> running = new ArrayList<>();
       things.forEach(
           (name, thing) -> running.add(threads.submit(() -> rounds(name, thing, rounds))));
-      for (java.util.concurrent.Future<?> each : running) {
-        each.get();
-      }
+      each(running, each -> each.get());
     } finally {
       threads.shutdown();
       assertThat(threads.awaitTermination(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();

@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Locator;
@@ -7,6 +8,7 @@ import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Page.GetByRoleOptions;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
+import dev.evenkeel.Wait;
 import dev.evenkeel.cli.CommandInJvm;
 import dev.evenkeel.gateway.page.Axe;
 import dev.evenkeel.gateway.page.Browsers;
@@ -207,14 +209,8 @@ class OperatorPageIT {
             "amber",
             "orders",
             GROUP,
-            "--token-file",
-            tokenFile(),
-            "--retry-delays",
-            "10ms",
-            "--order",
-            "none",
-            "--exec",
-            work)) {
+            words(
+                "--token-file %s --retry-delays 10ms --order none --exec %s", tokenFile(), work))) {
       go(one, "/groups/billing/failures");
       go(other, "/groups/billing/failures");
       other.reads(other.region("Dead letters"), "5 of 5");
@@ -380,9 +376,7 @@ class OperatorPageIT {
   void nobodyActsWithoutPermissionWhateverABrowserSends() throws Exception {
     String operator = "Bearer " + token("operator");
     Request create = new Request("POST", "/api/topics", "{\"name\":\"kept\",\"shards\":2}");
-    Awaitility.await()
-        .atMost(Duration.ofSeconds(60))
-        .until(() -> send(create, "authorization", operator) == 201);
+    Wait.until(() -> send(create, "authorization", operator) == 201);
     String before = topics(operator);
     List<Request> changes = changes();
     assertThat(changes).hasSizeGreaterThan(20);

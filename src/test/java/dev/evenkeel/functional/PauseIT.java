@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -40,9 +41,7 @@ class PauseIT extends OneNode {
         node.consume("m-" + mode, mode, mode, "--mode", mode, "--order", "none", "--exec", work)) {
       Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> !lines(ended).isEmpty());
       node.post("/api/groups/" + mode + "/pause", "{}");
-      Awaitility.await("no handler runs")
-          .atMost(Duration.ofSeconds(60))
-          .until(() -> lines(ended).size() == lines(begun).size());
+      Wait.until("no handler runs", () -> lines(ended).size() == lines(begun).size());
       assertThat(lines(begun)).as("of those that were fetched").hasSizeLessThan(MESSAGES * 2 / 3);
       Files.createFile(fast);
       node.post("/api/groups/" + mode + "/resume", "{}");

@@ -35,9 +35,7 @@ class PausedLeaderIT {
       first.createTopic("events", 6);
       first.createTopic("ticks", 6);
       List<Jar.Running> consumers = new ArrayList<>();
-      for (String name : List.of("a", "b", "gone")) {
-        consumers.add(trio.consume(name, "events", "g"));
-      }
+      List.of("a", "b", "gone").forEach(name -> consumers.add(trio.consume(name, "events", "g")));
       Jar.Running gone = consumers.get(2);
       Jar.Running producer = trio.produce("producer", "events", 1_000);
       long lines;

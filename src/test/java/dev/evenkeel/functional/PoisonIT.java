@@ -2,16 +2,15 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -66,9 +65,7 @@ class PoisonIT extends OneNode {
       assertThat(deaths).isLessThan(DEATHS_MAX);
       String[] more = arguments.toArray(String[]::new);
       try (Jar.Running consumer = node.consume("m" + deaths, name, name, more)) {
-        Awaitility.await()
-            .atMost(Duration.ofSeconds(60))
-            .until(() -> !consumer.process.isAlive() || committed(name) == messages.size());
+        Wait.until(() -> !consumer.process.isAlive() || committed(name) == messages.size());
         over = consumer.process.isAlive();
         deaths++;
       }

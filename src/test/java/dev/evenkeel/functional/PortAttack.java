@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.each;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.protocol.wire.Mutants;
@@ -41,9 +42,7 @@ final class PortAttack {
       for (int i = 0; i < Math.min(left, AT_ONCE); i++) {
         open.add(attack(next()));
       }
-      for (Socket each : open) {
-        check(rest(each));
-      }
+      each(open, each -> check(rest(each)));
     }
   }
 

@@ -1,11 +1,10 @@
 package dev.evenkeel.functional;
 
+import dev.evenkeel.Wait;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.time.Duration;
-import org.awaitility.Awaitility;
 
 /** Processes that others have started. */
 final class Processes {
@@ -17,9 +16,7 @@ final class Processes {
    * @param process null: it had ended before anybody looked
    */
   static void awaitEnd(ProcessHandle process) {
-    Awaitility.await("nothing outlives it")
-        .atMost(Duration.ofSeconds(60))
-        .until(() -> process == null || !runs(process));
+    Wait.until("nothing outlives it", () -> process == null || !runs(process));
   }
 
   /** What is dead and only waits for somebody to reap it counts as alive to Java. */

@@ -3,6 +3,7 @@ package dev.evenkeel.functional;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.evenkeel.Wait;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -96,14 +97,13 @@ class PythonClientIT {
 
   /** Messages keep coming until it is so, and some more come then. */
   private void feedUntil(String what, Callable<Boolean> condition) throws IOException {
-    Awaitility.await(what)
-        .atMost(Duration.ofSeconds(90))
-        .pollInterval(Duration.ofMillis(50))
-        .until(
-            () -> {
-              feed(FED_AT_ONCE);
-              return condition.call();
-            });
+    Wait.until(
+        what,
+        90,
+        () -> {
+          feed(FED_AT_ONCE);
+          return condition.call();
+        });
     feed(MORE);
   }
 

@@ -1,9 +1,11 @@
 package dev.evenkeel.functional;
 
 import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.Wait;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ContextHandler;
@@ -83,9 +85,7 @@ class QuotasIT {
                       .setTopic(topic)
                       .setBatchBytes(16 << 10)
                       .setBufferBytes(1 << 20)));
-      for (int i = 0; i < 400; i++) {
-        send(i);
-      }
+      times(400, i -> send(i));
     }
 
     private void send(int number) {
@@ -155,9 +155,7 @@ class QuotasIT {
                   new ProducerOptions().setTopic("free").setName("importer").setBatchBytes(1)));
       begun = System.nanoTime();
       sent.clear();
-      for (int i = 0; i < 150; i++) {
-        sent.add(named.send(message(i, 10)));
-      }
+      times(150, i -> sent.add(named.send(message(i, 10))));
       await(Future.all(sent));
       assertThat((System.nanoTime() - begun) / 1e9).as("150 messages at 100/s").isGreaterThan(1);
       node.admin("quota", "clear", "producer", "importer");
@@ -179,13 +177,9 @@ class QuotasIT {
         new Members(node, "smtp").awaitCounts(Map.of("a", 3, "b", 3));
         long begun = System.nanoTime();
         node.sendByKey("mails", IntStream.range(0, messages).mapToObj(i -> "m" + i).toList());
-        Awaitility.await("both have begun")
-            .atMost(Duration.ofSeconds(60))
-            .until(() -> lines(killed) > 30 && lines(stays) > 30);
+        Wait.until("both have begun", () -> lines(killed) > 30 && lines(stays) > 30);
         killed.kill();
-        Awaitility.await("everything")
-            .atMost(Duration.ofSeconds(60))
-            .until(() -> distinct(List.of(killed, stays)) == messages);
+        Wait.until("everything", () -> distinct(List.of(killed, stays)) == messages);
         double seconds = (System.nanoTime() - begun) / 1e9;
         assertThat(seconds).as("600 messages at 150/s").isGreaterThan(3.5);
         assertThat(node.admin("quota", "list").out()).containsPattern("group-rate +smtp +- +150/s");
@@ -216,12 +210,8 @@ class QuotasIT {
       quota(node, "quota", "set", "topic", "orders", "--messages", "2000");
       List<EvenkeelClient> clients = new ArrayList<>();
       List<Sender> senders = new ArrayList<>();
-      for (int i = 0; i < 4; i++) {
-        clients.add(connect(trio.cluster()));
-      }
-      for (int i = 0; i < 3; i++) {
-        senders.add(new Sender(clients.get(i), "orders", 200));
-      }
+      times(4, i -> clients.add(connect(trio.cluster())));
+      times(3, i -> senders.add(new Sender(clients.get(i), "orders", 200)));
       TimeUnit.SECONDS.sleep(3);
       long before = sum(senders);
       long begun = System.nanoTime();
@@ -246,9 +236,7 @@ class QuotasIT {
       System.out.println("three producers at 1 MB/s: " + perSecond);
       assertThat(perSecond).isBetween(1e6 * (1 - TOLERANCE), 1e6 * (1 + TOLERANCE));
       senders.subList(1, 4).forEach(Sender::end);
-      for (EvenkeelClient client : clients) {
-        await(client.close());
-      }
+      clients.forEach(client -> await(client.close()));
     }
   }
 
@@ -304,9 +292,7 @@ class QuotasIT {
       fill(trio, "mails", 60_000);
       quota(trio.node(1), "quota", "set", "group", "smtp", "--messages", "1000");
       List<Jar.Running> members = new ArrayList<>();
-      for (String name : List.of("a", "b", "c")) {
-        members.add(trio.consume(name, "mails", "smtp"));
-      }
+      List.of("a", "b", "c").forEach(name -> members.add(trio.consume(name, "mails", "smtp")));
       awaitAll(members);
       double perSecond = measured(members, () -> members.get(0).stop());
       System.out.println("members that fetch 1000/s through a stop: " + perSecond);
@@ -343,14 +329,10 @@ class QuotasIT {
                 got.add(delivery.message().payloadText());
                 return Future.succeededFuture();
               }));
-      Awaitility.await("some of it")
-          .atMost(Duration.ofSeconds(60))
-          .until(() -> got.size() > inputs * outputs / 4);
+      Wait.until("some of it", () -> got.size() > inputs * outputs / 4);
       Node coordinator = trio.dispatcher(trio.node(1));
       coordinator.kill();
-      Awaitility.await("all of it")
-          .atMost(Duration.ofSeconds(120))
-          .until(() -> new TreeSet<>(got).size() == inputs * outputs);
+      Wait.until("all of it", 120, () -> new TreeSet<>(got).size() == inputs * outputs);
       long written = trio.others(coordinator).get(0).written("out");
       assertThat(written).as("each output is in the log once").isEqualTo((long) inputs * outputs);
       await(client.close());
@@ -366,17 +348,14 @@ class QuotasIT {
     Producer producer =
         await(client.producer(new ProducerOptions().setTopic(topic).setBatchBytes(1 << 10)));
     List<Future<?>> sent = new ArrayList<>();
-    for (int i = 0; i < messages; i++) {
-      sent.add(producer.send(message(i, 20)));
-    }
+    times(messages, i -> sent.add(producer.send(message(i, 20))));
     await(Future.all(sent));
     await(client.close());
   }
 
   private static void awaitAll(List<Jar.Running> members) {
-    Awaitility.await("all members have begun")
-        .atMost(Duration.ofSeconds(90))
-        .until(() -> members.stream().allMatch(each -> lines(each) > 20));
+    Wait.until(
+        "all members have begun", 90, () -> members.stream().allMatch(each -> lines(each) > 20));
   }
 
   private interface Change {

@@ -1,7 +1,9 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,11 +31,7 @@ class RatesIT {
   void floodsOfKeysAreThinnedAndCounted() throws Exception {
     Path input = directory.resolve("input");
     List<String> lines = new ArrayList<>();
-    for (int i = 0; i < EACH; i++) {
-      for (int key = 0; key < KEYS; key++) {
-        lines.add("key-" + key + " " + i);
-      }
-    }
+    times(EACH, i -> times(KEYS, key -> lines.add("key-" + key + " " + i)));
     Files.write(input, lines);
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.createTopic("requests", 2);
@@ -78,9 +76,8 @@ class RatesIT {
             node.consume("keyed", "requests", "keyed", "--order", "key", "--key-rate", "5/100ms")) {
       for (Jar.Running each : List.of(all, keyed)) {
         // One that was taken for lost may have been given some again.
-        Awaitility.await("everything")
-            .atMost(Duration.ofSeconds(120))
-            .until(() -> new TreeSet<>(each.out().lines().toList()).containsAll(lines));
+        Wait.until(
+            "everything", 120, () -> new TreeSet<>(each.out().lines().toList()).containsAll(lines));
         Jar.Result ended = each.stop();
         assertThat(ended.status()).as(ended.err()).isZero();
         assertThat(new TreeSet<>(ended.lines())).isEqualTo(new TreeSet<>(lines));
@@ -100,18 +97,17 @@ class RatesIT {
   }
 
   private static void awaitRates(Node node, String group, int waiting, int dropped) {
-    Awaitility.await(group + ": " + dropped + " dropped")
-        .atMost(Duration.ofSeconds(120))
-        .pollInterval(Duration.ofMillis(200))
-        .until(
-            () -> {
-              var answer = node.get("/api/groups/" + group);
-              JsonObject rates =
-                  answer.statusCode() == 200
-                      ? new JsonObject(answer.body()).getJsonObject("rates")
-                      : new JsonObject();
-              return Long.valueOf(dropped).equals(rates.getLong("dropped"))
-                  && Long.valueOf(waiting).equals(rates.getLong("waiting"));
-            });
+    Wait.until(
+        group + ": " + dropped + " dropped",
+        120,
+        () -> {
+          var answer = node.get("/api/groups/" + group);
+          JsonObject rates =
+              answer.statusCode() == 200
+                  ? new JsonObject(answer.body()).getJsonObject("rates")
+                  : new JsonObject();
+          return Long.valueOf(dropped).equals(rates.getLong("dropped"))
+              && Long.valueOf(waiting).equals(rates.getLong("waiting"));
+        });
   }
 }

@@ -105,9 +105,7 @@ class RebalanceHistoryIT {
 
       Node dead = trio.dispatcher(any);
       dead.kill();
-      for (Node node : trio.others(dead)) {
-        assertKnows(node, moves);
-      }
+      trio.others(dead).forEach(node -> assertKnows(node, moves));
       Node heir = trio.dispatcher(trio.others(dead).get(0));
       assertThat(heir).isNotSameAs(dead);
       JsonArray listed =
@@ -127,9 +125,7 @@ class RebalanceHistoryIT {
       trio.nodes.forEach(Node::kill);
       trio.nodes.forEach(Node::begin);
       trio.nodes.forEach(Node::awaitReady);
-      for (Node node : trio.nodes) {
-        assertKnows(node, moves);
-      }
+      trio.nodes.forEach(node -> assertKnows(node, moves));
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -44,15 +45,9 @@ class RebalanceIT {
           Jar.startFed(
               directory,
               "producer",
-              "produce",
-              "steady",
-              "--rate",
-              "2000",
-              "--key-regex",
-              Lines.KEY_REGEX,
-              "--cluster",
-              node.cluster(),
-              "-");
+              words(
+                  "produce steady --rate 2000 --key-regex %s --cluster %s -",
+                  Lines.KEY_REGEX, node.cluster()));
       Feeder feeder = new Feeder(producer.process.getOutputStream(), KEYS);
       awaitHandled(1_000);
 

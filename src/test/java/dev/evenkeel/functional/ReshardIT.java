@@ -1,7 +1,9 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -156,12 +158,7 @@ class ReshardIT {
             name,
             file,
             "lines",
-            "--key-regex",
-            Lines.KEY_REGEX,
-            "--rate",
-            String.valueOf(rate),
-            "--spool",
-            spool);
+            words("--key-regex %s --rate %s --spool %s", Lines.KEY_REGEX, rate, spool));
     started.add(producer);
     return producer;
   }
@@ -203,18 +200,15 @@ class ReshardIT {
     List<String> args = new ArrayList<>(List.of("consume", "lines", "--group", group));
     args.addAll(List.of("--member", member, "--format", "json", "--cluster", node.cluster()));
     args.addAll(List.of(more));
-    Jar.Running running =
-        Jar.startInCrowd(directory, group + "-" + member, args.toArray(String[]::new));
+    var running = Jar.startInCrowd(directory, group + "-" + member, args.toArray(String[]::new));
     started.add(running);
     return running;
   }
 
   private static void awaitDelayed(Node node, long messages) {
-    Awaitility.await("delayed messages wait")
-        .atMost(Duration.ofSeconds(60))
-        .until(
-            () ->
-                new JsonObject(node.read("/api/topics/lines")).getLong("delayed", 0L) >= messages);
+    Wait.until(
+        "delayed messages wait",
+        () -> new JsonObject(node.read("/api/topics/lines")).getLong("delayed", 0L) >= messages);
   }
 
   /** Every group has printed more than now. */
@@ -265,15 +259,9 @@ class ReshardIT {
             name,
             Program.clientClassPath(),
             ReshardMember.class.getName(),
-            node.cluster(),
-            "lines",
-            "g",
-            name,
-            handled.toString());
+            words("%s lines g %s %s", node.cluster(), name, handled));
     started.add(running);
-    Awaitility.await(name + " joins")
-        .atMost(Duration.ofSeconds(60))
-        .until(() -> running.out().contains("joined"));
+    Wait.until(name + " joins", () -> running.out().contains("joined"));
     return running;
   }
 
@@ -297,27 +285,23 @@ class ReshardIT {
 
   /** Every open shard has an owner, and no sealed one. */
   private static void awaitOwned(Node node, int shards) {
-    Awaitility.await("the group owns " + shards + " shards")
-        .atMost(Duration.ofSeconds(60))
-        .pollInterval(Duration.ofMillis(100))
-        .until(
-            () ->
-                node.shards("g").stream().filter(shard -> shard.getString("owner") != null).count()
-                    == shards);
+    Wait.until(
+        "the group owns " + shards + " shards",
+        () ->
+            node.shards("g").stream().filter(shard -> shard.getString("owner") != null).count()
+                == shards);
   }
 
   /** Waits until a thousand messages more than now are handled. */
   private static void awaitMore(Path handled) {
     long[] before = {-1};
-    Awaitility.await("messages are handled")
-        .atMost(Duration.ofSeconds(60))
-        .pollInterval(Duration.ofMillis(50))
-        .until(
-            () -> {
-              long bytes = Files.exists(handled) ? Files.size(handled) : 0;
-              before[0] = before[0] < 0 ? bytes : before[0];
-              return bytes > before[0] + 100_000;
-            });
+    Wait.until(
+        "messages are handled",
+        () -> {
+          long bytes = Files.exists(handled) ? Files.size(handled) : 0;
+          before[0] = before[0] < 0 ? bytes : before[0];
+          return bytes > before[0] + 100_000;
+        });
   }
 
   private void judge(Path handled, long lines) throws IOException {

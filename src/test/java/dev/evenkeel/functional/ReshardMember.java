@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import dev.evenkeel.Options;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
@@ -37,12 +38,7 @@ public final class ReshardMember implements ConsumerHandler {
   }
 
   public static void main(String[] args) throws Exception {
-    ConsumerOptions options =
-        new ConsumerOptions()
-            .setTopics(List.of(args[1]))
-            .setGroup(args[2])
-            .setMember(args[3])
-            .setOrder(ConsumerOptions.Order.KEY);
+    var options = Options.member(args[2], args[3], args[1]).setOrder(ConsumerOptions.Order.KEY);
     FileChannel file = ConsumerProcess.appending(args[4]);
     ConsumerProcess.run(args[0], options, vertx -> new ReshardMember(vertx, file));
   }

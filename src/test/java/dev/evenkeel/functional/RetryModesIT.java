@@ -1,18 +1,19 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.times;
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -50,17 +51,16 @@ class RetryModesIT {
       try (Jar.Running a = consume(node, "a", work);
           Jar.Running b = consume(node, "b", work)) {
         node.awaitConsumed("g", 300);
-        Awaitility.await("nothing waits")
-            .atMost(Duration.ofSeconds(60))
-            .untilAsserted(
-                () -> {
-                  JsonObject failures = group(node).getJsonObject("failures");
-                  assertThat(failures.getLong("retriesWaiting")).isZero();
-                  assertThat(failures.getLong("deadLetters")).isBetween(1L, 30L);
-                  JsonObject dedup = group(node).getJsonObject("dedup");
-                  assertThat(dedup.getLong("processing")).isZero();
-                  assertThat(dedup.getLong("waiting")).isZero();
-                });
+        Wait.untilAsserted(
+            "nothing waits",
+            () -> {
+              JsonObject failures = group(node).getJsonObject("failures");
+              assertThat(failures.getLong("retriesWaiting")).isZero();
+              assertThat(failures.getLong("deadLetters")).isBetween(1L, 30L);
+              JsonObject dedup = group(node).getJsonObject("dedup");
+              assertThat(dedup.getLong("processing")).isZero();
+              assertThat(dedup.getLong("waiting")).isZero();
+            });
         for (Object each : letters(node)) {
           JsonObject letter = (JsonObject) each;
           assertThat(letter.getString("payload")).isEqualTo("poison");
@@ -78,14 +78,7 @@ class RetryModesIT {
         member,
         "t",
         "g",
-        "--dedup",
-        "payload",
-        "--order",
-        "none",
-        "--retry-delays",
-        "100ms,100ms",
-        "--exec",
-        work);
+        words("--dedup payload --order none --retry-delays 100ms,100ms --exec %s", work));
   }
 
   /** The third attempt succeeds, though the node is killed before it: attempts are counted on. */
@@ -94,9 +87,7 @@ class RetryModesIT {
   void attemptsInModeLevelSurviveTheDispatcher() throws IOException {
     Path runs = directory.resolve("runs");
     List<String> lines = new ArrayList<>();
-    for (int i = 0; i < 40; i++) {
-      lines.add(i == 11 ? "flaky" : "good-" + i);
-    }
+    times(40, i -> lines.add(i == 11 ? "flaky" : "good-" + i));
     Path input = Files.write(directory.resolve("input"), lines);
     String work =
         "read -r line; echo \"$EVENKEEL_ATTEMPT $line\" >> "
@@ -107,9 +98,8 @@ class RetryModesIT {
       assertThat(node.produce("p", input, "t").await().status()).isZero();
       try (Jar.Running a = node.consume("a", "t", "g", "--mode", "level", "--exec", work);
           Jar.Running b = node.consume("b", "t", "g", "--mode", "level", "--exec", work)) {
-        Awaitility.await("it has failed twice")
-            .atMost(Duration.ofSeconds(60))
-            .until(() -> Files.exists(runs) && flaky(runs).contains("2 flaky"));
+        Wait.until(
+            "it has failed twice", () -> Files.exists(runs) && flaky(runs).contains("2 flaky"));
         node.kill();
         int before = flaky(runs).size();
         node.start();

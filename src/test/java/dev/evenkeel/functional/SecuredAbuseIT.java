@@ -1,9 +1,11 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.each;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.PrometheusText;
 import dev.evenkeel.TestCertificates;
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.frame.FrameKind;
 import dev.evenkeel.protocol.wire.Mutants;
 import dev.evenkeel.util.tls.TlsFiles;
@@ -90,8 +92,7 @@ class SecuredAbuseIT {
       Node node = last.nodes.get(0);
       JsonObject topic = new JsonObject(last.get(node, "/api/topics/" + HONEST).body());
       assertThat(topic.getLong("messages")).isEqualTo(acknowledged.size());
-      Awaitility.await("all nodes are equally far")
-          .until(() -> Replicas.behind(cluster(node)).isEmpty());
+      Wait.until("all nodes are equally far", () -> Replicas.behind(cluster(node)).isEmpty());
       assertThat(Replicas.difference(cluster(node))).isEmpty();
       for (Node each : last.nodes) {
         PrometheusText metrics = PrometheusText.parse(last.get(each, "/metrics").body());
@@ -125,9 +126,7 @@ class SecuredAbuseIT {
     }
     all.add(
         () -> {
-          for (PortAttack each : others) {
-            each.send(50 + Mutants.COUNT / 400);
-          }
+          each(others, each -> each.send(50 + Mutants.COUNT / 400));
         });
     all.run();
     System.out.println(attack);

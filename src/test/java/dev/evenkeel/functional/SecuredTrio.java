@@ -50,9 +50,7 @@ final class SecuredTrio implements AutoCloseable {
             .map(id -> new Node(directory.resolve(id)).inJvm(jvmOptions))
             .toList();
     trio = new Trio(directory, nodes, "--tls", CLIENTS.toString(), "--users", users.toString());
-    for (Node node : nodes) {
-      node.with("--peer-tls", certificates.resolve(Trio.id(node)).toString());
-    }
+    nodes.forEach(node -> node.with("--peer-tls", certificates.resolve(Trio.id(node)).toString()));
   }
 
   SecuredTrio start() {
@@ -101,8 +99,7 @@ final class SecuredTrio implements AutoCloseable {
 
   /** The number of a topic in the protocol of clients. */
   int idOf(String topic) throws Exception {
-    Hello hello =
-        new Hello(List.of(1), "s-" + "0".repeat(32), "evenkeel", "test", token("operator"));
+    var hello = new Hello(List.of(1), "s-" + "0".repeat(32), "evenkeel", "test", token("operator"));
     try (BadClient client = BadClient.welcomed(client(nodes.get(0)), hello)) {
       return client.idOf(topic);
     }

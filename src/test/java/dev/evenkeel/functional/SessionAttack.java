@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.times;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.evenkeel.bus.Addresses;
@@ -144,9 +145,7 @@ final class SessionAttack {
     for (int push : client.takeAsked()) {
       client.send(BadClient.frame(FrameKind.PUSH_ANSWER, push, Mutants.of(pushAnswer(), random)));
     }
-    for (int i = 0; i < AT_ONCE; i++) {
-      client.send(random.nextInt(30) == 0 ? brokenHead() : brokenBody());
-    }
+    times(AT_ONCE, i -> client.send(random.nextInt(30) == 0 ? brokenHead() : brokenBody()));
     client.settle();
   }
 

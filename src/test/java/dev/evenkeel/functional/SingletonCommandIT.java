@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.json.JsonObject;
@@ -27,14 +28,9 @@ class SingletonCommandIT {
         name,
         "jobs",
         "boss",
-        "--mode",
-        "singleton",
-        "--exec",
-        "echo message " + line,
-        "--on-assign",
-        "echo assign " + line,
-        "--on-release",
-        "echo release " + line);
+        words(
+            "--mode singleton --exec %s --on-assign %s --on-release %s",
+            "echo message " + line, "echo assign " + line, "echo release " + line));
   }
 
   private List<String> lines() {

@@ -2,11 +2,11 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Closing;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -23,8 +23,8 @@ class SingletonIT {
   private static final List<String> NAMES = List.of("a", "b", "c");
 
   @TempDir Path directory;
-  private Node node;
-  private LeaderGroup group;
+  @Closing private Node node;
+  @Closing private LeaderGroup group;
 
   @BeforeEach
   void start() throws Exception {
@@ -34,12 +34,6 @@ class SingletonIT {
     NAMES.forEach(group::start);
     group.awaitMembers(NAMES.size());
     group.send(30);
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    group.close();
-    node.close();
   }
 
   private FencedDatabase.Row leader() {

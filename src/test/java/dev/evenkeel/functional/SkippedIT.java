@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.List;
@@ -31,9 +32,7 @@ class SkippedIT extends OneNode {
     assertThat(shard().containsKey("skipped")).isFalse();
 
     node.admin("topic", "configure", "short", "--max-age", "1s");
-    Awaitility.await("the limit drops the rest")
-        .atMost(Duration.ofSeconds(60))
-        .until(() -> shard().containsKey("skipped"));
+    Wait.until("the limit drops the rest", () -> shard().containsKey("skipped"));
     JsonObject skipped = new JsonObject().put("first", 5).put("last", 19).put("total", 15);
     assertThat(shard().getJsonObject("skipped")).isEqualTo(skipped);
     assertThat(node.admin("group", "describe", "away").out())

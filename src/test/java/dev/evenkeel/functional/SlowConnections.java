@@ -1,5 +1,7 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.each;
+
 import dev.evenkeel.bus.frame.FrameKind;
 import dev.evenkeel.bus.frame.Hello;
 import java.io.IOException;
@@ -91,9 +93,7 @@ final class SlowConnections implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    for (Slow each : all) {
-      close(each);
-    }
+    each(all, each -> close(each));
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -69,9 +70,7 @@ final class SmallDisk implements AutoCloseable {
 
   private static String run(Object... command) throws IOException {
     String[] words = new String[command.length];
-    for (int i = 0; i < words.length; i++) {
-      words[i] = command[i].toString();
-    }
+    times(words.length, i -> words[i] = command[i].toString());
     Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
     String output =
         new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();

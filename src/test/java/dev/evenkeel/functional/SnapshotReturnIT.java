@@ -1,16 +1,16 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.ClusterView;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -52,9 +52,7 @@ class SnapshotReturnIT {
       Jar.Running producer = trio.produce("producer", "events", 1_000);
       long lines;
       try (Feeder feeder = new Feeder(producer.process.getOutputStream(), 200)) {
-        Awaitility.await("some messages before")
-            .atMost(Duration.ofSeconds(60))
-            .until(() -> messages(a, "events") > 1_000);
+        Wait.until("some messages before", () -> messages(a, "events") > 1_000);
         away.kill();
         Jar.Result large =
             a.produce("large", large(), "large", "--key-regex", "large (\\d+)").await();
@@ -107,9 +105,7 @@ class SnapshotReturnIT {
     Path file = directory.resolve("large");
     String filler = "x".repeat(LARGE_BYTES);
     try (BufferedWriter out = Files.newBufferedWriter(file)) {
-      for (int i = 0; i < LARGE_LINES; i++) {
-        out.write("large " + i + " " + filler + "\n");
-      }
+      times(LARGE_LINES, i -> out.write("large " + i + " " + filler + "\n"));
     }
     return file;
   }

@@ -1,14 +1,14 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -30,11 +30,7 @@ class SoakIT {
   /** Heaps that are there from the beginning, so that what else grows shows. */
   private static final List<String> FIXED_HEAP =
       List.of(
-          "-Xms192m",
-          "-Xmx192m",
-          "-XX:+AlwaysPreTouch",
-          "-XX:TieredStopAtLevel=1",
-          "-XX:+UseSerialGC");
+          words("-Xms192m -Xmx192m -XX:+AlwaysPreTouch -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"));
 
   @TempDir Path directory;
 
@@ -74,10 +70,7 @@ class SoakIT {
         Map<String, List<Footprint>> samples = new LinkedHashMap<>();
         for (int sample = 0; sample < SAMPLES; sample++) {
           long due = (long) RATE * SECONDS * (sample + 1) / (SAMPLES + 1);
-          Awaitility.await()
-              .atMost(Duration.ofMinutes(10))
-              .pollInterval(Duration.ofMillis(200))
-              .until(() -> node.written(TOPIC) >= due);
+          Wait.until(600, () -> node.written(TOPIC) >= due);
           for (Map.Entry<String, Jar.Running> each : running.entrySet()) {
             samples
                 .computeIfAbsent(each.getKey(), any -> new ArrayList<>())
@@ -87,9 +80,7 @@ class SoakIT {
         samples.forEach((name, taken) -> System.out.println(name + " " + taken.get(SAMPLES - 1)));
         assertThat(producer.stop().status()).isZero();
         for (String group : List.of("sharded", "level", "dedup", "single", "limited")) {
-          Awaitility.await()
-              .atMost(Duration.ofMinutes(3))
-              .untilAsserted(() -> assertThat(node.lag(group)).as(group).isZero());
+          Wait.untilAsserted(180, () -> assertThat(node.lag(group)).as(group).isZero());
         }
         samples.forEach(
             (name, taken) -> assertThat(Footprint.grown(taken)).as(name + " " + taken).isEmpty());

@@ -1,7 +1,10 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.times;
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -41,20 +44,12 @@ class SpoolAwayIT {
               node.directory,
               "producer",
               List.of("-Xmx128m", "-XX:+ExitOnOutOfMemoryError"),
-              "produce",
-              "events",
-              "--spool",
-              spool.toString(),
-              "--spool-limit",
-              "64MiB",
-              "--cluster",
-              node.cluster(),
-              "-")) {
+              words(
+                  "produce events --spool %s --spool-limit 64MiB --cluster %s -",
+                  spool, node.cluster()))) {
         LineFeeder feeder = new LineFeeder(producer.process.getOutputStream());
         feeder.start();
-        Awaitility.await("it sends")
-            .atMost(Duration.ofSeconds(120))
-            .until(() -> TopicMessages.count(node, "events") > 1_000);
+        Wait.until("it sends", 120, () -> TopicMessages.count(node, "events") > 1_000);
         node.kill();
         long killed = System.nanoTime();
         Awaitility.await("the spool is full, and reading waits")
@@ -85,18 +80,10 @@ class SpoolAwayIT {
               node.directory,
               "producer",
               List.of("-Xmx128m", "-XX:+ExitOnOutOfMemoryError"),
-              "produce",
-              "events",
-              "--delivery-timeout",
-              "10m",
-              "--cluster",
-              node.cluster(),
-              "-")) {
+              words("produce events --delivery-timeout 10m --cluster %s -", node.cluster()))) {
         LineFeeder feeder = new LineFeeder(producer.process.getOutputStream());
         feeder.start();
-        Awaitility.await("it sends")
-            .atMost(Duration.ofSeconds(120))
-            .until(() -> TopicMessages.count(node, "events") > 100_000);
+        Wait.until("it sends", 120, () -> TopicMessages.count(node, "events") > 100_000);
         node.kill();
         long killed = System.nanoTime();
         Awaitility.await("the buffer is full, and reading waits")
@@ -167,9 +154,7 @@ class SpoolAwayIT {
       try (OutputStream open = out) {
         while (!finished) {
           StringBuilder chunk = new StringBuilder();
-          for (int i = 0; i < CHUNK; i++) {
-            chunk.append("line ").append(lines + i).append('\n');
-          }
+          times(CHUNK, i -> chunk.append("line ").append(lines + i).append('\n'));
           open.write(chunk.toString().getBytes(StandardCharsets.US_ASCII));
           open.flush();
           lines += CHUNK;

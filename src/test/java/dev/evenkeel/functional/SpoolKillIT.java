@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
@@ -97,12 +98,9 @@ class SpoolKillIT {
             "producer-" + ++producers,
             file,
             "events",
-            "--key-regex",
-            Lines.KEY_REGEX,
-            "--rate",
-            String.valueOf(LINES / (killed ? 60 : 10)),
-            "--spool",
-            directory.resolve("spool").toString());
+            words(
+                "--key-regex %s --rate %s --spool %s",
+                Lines.KEY_REGEX, LINES / (killed ? 60 : 10), directory.resolve("spool")));
   }
 
   private static void assertAllAcked(Jar.Result produced) {

@@ -1,15 +1,15 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,18 +26,9 @@ class StableMemberIT {
         Jar.startInCrowd(
             directory,
             member + "-" + ++runs,
-            "consume",
-            "orders",
-            "--group",
-            "g",
-            "--member",
-            member,
-            "--stable",
-            "2m",
-            "--format",
-            "json",
-            "--cluster",
-            node.cluster());
+            words(
+                "consume orders --group g --member %s --stable 2m --format json --cluster %s",
+                member, node.cluster()));
     started.add(running);
     return running;
   }
@@ -57,15 +48,11 @@ class StableMemberIT {
       assertThat(b.stop().status()).isZero();
       c.kill();
       node.send("orders", List.of("1", "2", "3", "4", "5", "6", "7", "8"));
-      Awaitility.await("both are missed")
-          .atMost(Duration.ofSeconds(30))
-          .until(() -> members(node) == 1);
+      Wait.until("both are missed", 30, () -> members(node) == 1);
       assertThat(owners(node).values()).containsOnly("a");
       b = consume(node, "b");
       c = consume(node, "c");
-      Awaitility.await("each has its shards again")
-          .atMost(Duration.ofSeconds(30))
-          .until(() -> owners(node).equals(owners));
+      Wait.until("each has its shards again", 30, () -> owners(node).equals(owners));
       node.awaitConsumed("g", 8);
       assertThat(epochs(node, owners, "a")).isEqualTo(epochs);
       b.stop();

@@ -1,20 +1,20 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -85,15 +85,9 @@ class StopAndPauseIT extends OneNode {
             Jar.startFed(
                 node.directory,
                 "sharing",
-                "produce",
-                "shared",
-                "--key-regex",
-                Lines.KEY_REGEX,
-                "--rate",
-                "2000",
-                "--cluster",
-                node.cluster(),
-                "-");
+                words(
+                    "produce shared --key-regex %s --rate 2000 --cluster %s -",
+                    Lines.KEY_REGEX, node.cluster()));
         Feeder feeder = new Feeder(producer.process.getOutputStream(), 50)) {
       await("all print", () -> printed(killed) && printed(held) && printed(third));
       killed.kill();
@@ -119,9 +113,7 @@ class StopAndPauseIT extends OneNode {
               .toList();
       new DeliveryCheck(outputs).assertEachKeyCompleteAndInOrder(lines);
     } finally {
-      for (Jar.Running each : List.of(killed, held, third)) {
-        each.close();
-      }
+      List.of(killed, held, third).forEach(each -> each.close());
     }
   }
 
@@ -135,10 +127,7 @@ class StopAndPauseIT extends OneNode {
             "failer",
             "failing",
             "failers",
-            "--max",
-            "1",
-            "--exec",
-            "echo $EVENKEEL_ATTEMPT; [ $EVENKEEL_ATTEMPT = 2 ]")) {
+            words("--max 1 --exec %s", "echo $EVENKEEL_ATTEMPT; [ $EVENKEEL_ATTEMPT = 2 ]"))) {
       Jar.Result result = consumer.await();
       assertThat(result.lines()).containsExactly("1", "2");
       assertThat(result.err().strip()).contains("failing/0 offset 0 attempt 1").hasLineCount(1);
@@ -192,9 +181,6 @@ class StopAndPauseIT extends OneNode {
   }
 
   private static void await(String what, Callable<Boolean> condition) {
-    Awaitility.await(what)
-        .atMost(Duration.ofSeconds(90))
-        .pollInterval(Duration.ofMillis(50))
-        .until(condition);
+    Wait.until(what, 90, condition);
   }
 }

@@ -4,6 +4,7 @@ import static dev.evenkeel.Futures.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.Consumer;
@@ -21,22 +22,16 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** A group reads a topic from the moment it subscribes, also without members. */
 class SubscriptionIT extends OneNode {
-  private static EvenkeelClient client;
+  @Closing private static EvenkeelClient client;
 
   @BeforeAll
   static void connect() {
     client = await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(node.cluster()))));
-  }
-
-  @AfterAll
-  static void disconnect() {
-    await(client.close());
   }
 
   private static ConditionFactory soon() {
@@ -122,10 +117,7 @@ class SubscriptionIT extends OneNode {
     node.sendByKey("polled", payloads("old", 87));
     reshard("polled", 8);
     JsonObject options =
-        new JsonObject()
-            .put("topics", JsonArray.of("polled"))
-            .put("from", "latest")
-            .put("order", "none");
+        JsonObject.of("topics", JsonArray.of("polled"), "from", "latest", "order", "none");
     HttpResponse<String> opened = node.post("/api/groups/sessions/sessions", options.encode());
     assertThat(opened.statusCode()).as(opened.body()).isEqualTo(201);
     String session = new JsonObject(opened.body()).getString("session");
@@ -162,8 +154,7 @@ class SubscriptionIT extends OneNode {
 
   private static void createShortTopic(String name) {
     JsonObject topic = new JsonObject().put("name", name).put("shards", 2);
-    HttpResponse<String> made =
-        node.post("/api/topics", topic.put("retentionMillis", 1_000).encode());
+    var made = node.post("/api/topics", topic.put("retentionMillis", 1_000).encode());
     assertThat(made.statusCode()).as(made.body()).isEqualTo(201);
   }
 
@@ -218,8 +209,6 @@ class SubscriptionIT extends OneNode {
     assertThat(node.admin("group", "resume", "paused").status()).isZero();
     Consumer late = consumer(options("paused", "kept"), resumed);
     assertAll(resumed, sent);
-    for (Consumer each : List.of(consumer, slow, late)) {
-      await(each.close());
-    }
+    List.of(consumer, slow, late).forEach(each -> await(each.close()));
   }
 }

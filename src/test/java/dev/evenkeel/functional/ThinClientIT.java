@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.protocol.NodePorts;
@@ -88,11 +89,7 @@ class ThinClientIT extends OneNode {
             program(
                 "stream",
                 "examples.StreamExample",
-                node.cluster(),
-                file.toString(),
-                "lines",
-                "copy",
-                String.valueOf(count)));
+                words("%s %s lines copy %s", node.cluster(), file, count)));
     assertThat(copied.out()).contains("copied " + count);
     assertThat(TopicMessages.read(node, "copy", 2).stream().map(each -> each.getString("payload")))
         .containsExactlyInAnyOrderElementsOf(Files.readAllLines(file));

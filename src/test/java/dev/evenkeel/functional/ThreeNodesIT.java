@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.ClusterView;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
@@ -56,9 +57,8 @@ class ThreeNodesIT {
         Map<String, String> owners = owners(trio.nodes.get(0));
         Node dispatcher = trio.node(before.metaLeader());
         dispatcher.kill();
-        Awaitility.await("others lead what it led")
-            .atMost(Duration.ofSeconds(150))
-            .until(() -> leadsNothing(before.metaLeader(), watch.view()));
+        Wait.until(
+            "others lead what it led", 150, () -> leadsNothing(before.metaLeader(), watch.view()));
         for (Node node : trio.others(dispatcher)) {
           Awaitility.await("the new dispatcher knows the group")
               .atMost(Duration.ofSeconds(60))
@@ -77,9 +77,7 @@ class ThreeNodesIT {
         watch.finish();
         assertThat(watch.failures()).isZero();
       }
-      for (Jar.Running consumer : List.of(one, two)) {
-        assertThat(consumer.stop().status()).isZero();
-      }
+      List.of(one, two).forEach(consumer -> assertThat(consumer.stop().status()).isZero());
       level.forEach(member -> assertThat(member.stop().status()).isZero());
     }
   }
@@ -98,15 +96,14 @@ class ThreeNodesIT {
   }
 
   private static void awaitLevel(Node asked, int members) {
-    Awaitility.await("every member of the level group takes part")
-        .atMost(Duration.ofSeconds(60))
-        .untilAsserted(
-            () ->
-                assertThat(
-                        new JsonObject(asked.get("/api/groups/even").body())
-                            .getJsonObject("level")
-                            .getJsonArray("bars"))
-                    .hasSize(members));
+    Wait.untilAsserted(
+        "every member of the level group takes part",
+        () ->
+            assertThat(
+                    new JsonObject(asked.get("/api/groups/even").body())
+                        .getJsonObject("level")
+                        .getJsonArray("bars"))
+                .hasSize(members));
   }
 
   private static boolean leadsNothing(String node, ClusterView view) {

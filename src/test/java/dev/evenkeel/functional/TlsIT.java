@@ -1,9 +1,11 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.TestCertificates;
+import dev.evenkeel.Wait;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.util.tls.TlsFiles;
 import dev.evenkeel.util.tls.TlsIdentity;
@@ -46,8 +48,7 @@ class TlsIT {
         new Node(directory.resolve("node")).with("--tls", certificates.toString()).start()) {
       String url = node.url().replace("http:", "https:");
       Jar.Result made =
-          Jar.run(
-              directory, "topic", "create", "orders", "--shards", "3", "--http", url, "--ca", ca);
+          Jar.run(directory, words("topic create orders --shards 3 --http %s --ca %s", url, ca));
       assertThat(made.status()).as(made.toString()).isZero();
       refused(node, url);
 
@@ -56,9 +57,7 @@ class TlsIT {
           node.produce("producer", lines, "orders", "--rate", String.valueOf(RATE), "--ca", ca);
       Jar.Running consumer =
           node.consume("one", "orders", "g", "--ca", ca, "--max", String.valueOf(MESSAGES));
-      Awaitility.await("some messages have come")
-          .atMost(Duration.ofSeconds(60))
-          .until(() -> !consumer.out().isEmpty());
+      Wait.until("some messages have come", () -> !consumer.out().isEmpty());
 
       // Broken files change nothing, and then others come into force.
       Files.writeString(certificates.resolve("tls.key"), "no key");

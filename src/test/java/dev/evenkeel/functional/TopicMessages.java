@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -9,12 +10,10 @@ import java.io.UncheckedIOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.awaitility.Awaitility;
 
 /**
  * Puts messages into a topic and looks at what it has, both by a node's HTTP API: no other JVM has
@@ -59,9 +58,8 @@ final class TopicMessages {
 
   /** A topic has so many messages, which are all acknowledged. */
   static void assertCount(Node node, String topic, long messages) {
-    Awaitility.await("messages of " + topic)
-        .atMost(Duration.ofSeconds(30))
-        .untilAsserted(() -> assertThat(count(node, topic)).isEqualTo(messages));
+    Wait.untilAsserted(
+        "messages of " + topic, 30, () -> assertThat(count(node, topic)).isEqualTo(messages));
   }
 
   /** All messages of a topic that keeps everything, shard by shard in their order. */
@@ -80,8 +78,7 @@ final class TopicMessages {
   }
 
   private static JsonArray page(Node node, String topic, int shard, long offset) {
-    String path =
-        "/api/topics/" + topic + "/messages?limit=1000&shard=" + shard + "&offset=" + offset;
+    var path = "/api/topics/" + topic + "/messages?limit=1000&shard=" + shard + "&offset=" + offset;
     return new JsonArray(node.read(path));
   }
 }

@@ -1,7 +1,10 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Closing;
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -22,16 +24,11 @@ class TopicMessagesIT {
   private static final String JSON = "--format=json";
 
   @TempDir static Path directory;
-  private static Node node;
+  @Closing private static Node node;
 
   @BeforeAll
   static void start() {
     node = new Node(directory.resolve("node")).start();
-  }
-
-  @AfterAll
-  static void stop() {
-    node.close();
   }
 
   private static List<String> messages(String... args) {
@@ -58,9 +55,7 @@ class TopicMessagesIT {
                 "p",
                 input,
                 "orders",
-                "--key-regex=^(.)",
-                "--header=trace-id=x=\"7\"",
-                "--header=E=")
+                words("--key-regex=^(.) %s --header=E=", "--header=trace-id=x=\"7\""))
             .await();
     assertThat(produced.status()).as(produced.toString()).isZero();
     List<JsonObject> consumed =
@@ -90,8 +85,7 @@ class TopicMessagesIT {
         .extracting(each -> each.getLong("committed"))
         .isEqualTo(before.stream().map(each -> each.getLong("committed")).toList());
 
-    String command =
-        "echo \"$EVENKEEL_HEADER_TRACE_ID/${EVENKEEL_HEADER_E-none}/$EVENKEEL_LENGTH\"";
+    var command = "echo \"$EVENKEEL_HEADER_TRACE_ID/${EVENKEEL_HEADER_E-none}/$EVENKEEL_LENGTH\"";
     Jar.Result run = node.consume("e", "orders", "e", "--max=1", "--exec", command).await();
     assertThat(run.out()).isEqualTo("x=\"7\"//3\n");
   }
@@ -118,9 +112,7 @@ class TopicMessagesIT {
   }
 
   private static void awaitOutput(Jar.Running running, String output) {
-    Awaitility.await(output)
-        .atMost(Duration.ofSeconds(60))
-        .until(() -> running.out().equals(output));
+    Wait.until(output, () -> running.out().equals(output));
   }
 
   private static void awaitError(Jar.Running running, String text) {

@@ -1,9 +1,11 @@
 package dev.evenkeel.functional;
 
 import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.Wait;
 import dev.evenkeel.client.BatchHandler;
 import dev.evenkeel.client.BlockingHandler;
 import dev.evenkeel.client.ClientOptions;
@@ -174,11 +176,10 @@ class TracingIT extends OneNode {
                   tracer.spanBuilder("query").startSpan().end();
                   return vertx.timer(1).mapEmpty();
                 }));
-    Awaitility.await()
-        .until(
-            () ->
-                named("process orders").stream()
-                    .anyMatch(each -> tag(each, "messaging.client.id").equals("second")));
+    Wait.until(
+        () ->
+            named("process orders").stream()
+                .anyMatch(each -> tag(each, "messaging.client.id").equals("second")));
     SpanData handled =
         named("process orders").stream()
             .filter(each -> tag(each, "messaging.client.id").equals("second"))
@@ -262,9 +263,7 @@ class TracingIT extends OneNode {
     Producer producer = producer("given");
     Span request = tracer.spanBuilder("request").startSpan();
     Message.Builder full = Message.builder("full").key("k");
-    for (int i = 0; i < Limits.HEADERS_MAX; i++) {
-      full.header("h" + i, "v");
-    }
+    times(Limits.HEADERS_MAX, i -> full.header("h" + i, "v"));
     sendWithin(
         request, producer, Message.builder("own").key("k").header("traceparent", GIVEN).build());
     sendWithin(tracer.spanBuilder("other").startSpan(), producer, full.build());
@@ -298,11 +297,10 @@ class TracingIT extends OneNode {
     SpanData sent = awaitOne("send spooled");
     assertThat(sent.getParentSpanContext().isValid()).isFalse();
     assertThat(awaitOne("process spooled").getParentSpanId()).isEqualTo(sent.getSpanId());
-    Awaitility.await()
-        .until(
-            () ->
-                named("receive spooled").stream()
-                    .anyMatch(each -> "1".equals(tag(each, "messaging.batch.message_count"))));
+    Wait.until(
+        () ->
+            named("receive spooled").stream()
+                .anyMatch(each -> "1".equals(tag(each, "messaging.batch.message_count"))));
   }
 
   @Test

@@ -3,6 +3,7 @@ package dev.evenkeel.functional;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.TestCertificates;
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -161,15 +162,14 @@ public final class Trio implements AutoCloseable {
         Awaitility.await("the others have noted what they have applied")
             .atMost(Duration.ofSeconds(60))
             .until(() -> appliedByOthers(node), marks -> !marks.isEmpty());
-    Awaitility.await(id(node) + " has applied " + goal)
-        .atMost(Duration.ofSeconds(150))
-        .pollInterval(Duration.ofMillis(50))
-        .until(
-            () -> {
-              Map<String, Long> now = applied(node);
-              return goal.entrySet().stream()
-                  .allMatch(entry -> now.getOrDefault(entry.getKey(), -1L) >= entry.getValue());
-            });
+    Wait.until(
+        id(node) + " has applied " + goal,
+        150,
+        () -> {
+          Map<String, Long> now = applied(node);
+          return goal.entrySet().stream()
+              .allMatch(entry -> now.getOrDefault(entry.getKey(), -1L) >= entry.getValue());
+        });
   }
 
   private Map<String, Long> appliedByOthers(Node node) {

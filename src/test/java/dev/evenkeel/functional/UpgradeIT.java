@@ -1,7 +1,10 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
@@ -54,15 +57,9 @@ class UpgradeIT {
           client(
               jar,
               "producer-" + topic,
-              "produce",
-              topic,
-              "--key-regex",
-              Lines.KEY_REGEX,
-              "--rate",
-              String.valueOf(RATE),
-              "--cluster",
-              trio.cluster(),
-              "-");
+              words(
+                  "produce %s --key-regex %s --rate %s --cluster %s -",
+                  topic, Lines.KEY_REGEX, RATE, trio.cluster()));
       feeder = new Feeder(producer.process.getOutputStream(), KEYS);
     }
 
@@ -151,9 +148,7 @@ class UpgradeIT {
         restart(trio, node, Jar.JAR, List.of("-Xmx512m"));
         awaitProgress(previous, now);
       }
-      Awaitility.await("every node reads the newest level")
-          .atMost(Duration.ofSeconds(60))
-          .until(() -> level(asked) == FeatureLevel.NEWEST);
+      Wait.until("every node reads the newest level", () -> level(asked) == FeatureLevel.NEWEST);
       awaitProgress(previous, now);
       previous.finish(asked);
       now.finish(asked);
@@ -166,9 +161,7 @@ class UpgradeIT {
   }
 
   private static void awaitProgress(Work... works) {
-    for (Work work : works) {
-      work.awaitProgress();
-    }
+    each(works, work -> work.awaitProgress());
   }
 
   private static void restart(Trio trio, Node node, Path jar, List<String> options) {
@@ -186,16 +179,9 @@ class UpgradeIT {
         client(
             jar,
             "consumer-" + topic + "-" + member,
-            "consume",
-            topic,
-            "--group",
-            "g-" + topic,
-            "--member",
-            member,
-            "--format",
-            "json",
-            "--cluster",
-            trio.cluster()));
+            words(
+                "consume %s --group g-%s --member %s --format json --cluster %s",
+                topic, topic, member, trio.cluster())));
   }
 
   private Jar.Running client(Path jar, String name, String... args) {

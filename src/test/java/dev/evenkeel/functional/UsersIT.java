@@ -1,9 +1,11 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.TestCertificates;
+import dev.evenkeel.Wait;
 import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
@@ -157,13 +159,7 @@ class UsersIT {
   @Test
   void httpLetsInWhoBelongs() throws Exception {
     for (String path :
-        List.of(
-            "/api/topics",
-            "/api/cluster",
-            "/metrics",
-            "/ws/live",
-            "/api/x",
-            "/assets/../api/topics")) {
+        List.of(words("/api/topics /api/cluster /metrics /ws/live /api/x /assets/../api/topics"))) {
       assertRefused(get(null, path), 401, "UNAUTHENTICATED");
     }
     for (String path : List.of("/", "/health/live", "/health/ready", "/openapi.json")) {
@@ -220,9 +216,8 @@ class UsersIT {
     add("bulk", "produce:orders");
     String quota = "/api/quotas/principal/bulk";
     JsonObject limit = new JsonObject().put("messages", 5);
-    Awaitility.await("the feature level")
-        .atMost(Duration.ofSeconds(60))
-        .until(() -> send("operator", "PUT", quota, limit).statusCode() == 200);
+    Wait.until(
+        "the feature level", () -> send("operator", "PUT", quota, limit).statusCode() == 200);
     assertRefused(send("shop", "PUT", quota, limit), 403, "FORBIDDEN");
     JsonObject message = new JsonObject().put("payload", "p");
     String messages = "/api/topics/orders/messages";
@@ -262,8 +257,7 @@ class UsersIT {
 
   @Test
   void aBrowserGetsACookie() throws Exception {
-    HttpResponse<String> entered =
-        send(null, "POST", "/api/session", new JsonObject().put("token", token("shop")));
+    var entered = send(null, "POST", "/api/session", new JsonObject().put("token", token("shop")));
     assertThat(entered.statusCode()).isEqualTo(200);
     assertThat(new JsonObject(entered.body()).getString("user")).isEqualTo("shop");
     String cookie = entered.headers().firstValue("set-cookie").orElseThrow();
@@ -356,8 +350,7 @@ class UsersIT {
         node.consume("c", "orders", "billing", "--ca", CA, "--token-file", billing, "--max", "40")
             .await();
     assertThat(consumed.status()).as(consumed.toString()).isZero();
-    Jar.Result group =
-        node.consume("c", "orders", "others", "--ca", CA, "--token-file", billing).await();
+    var group = node.consume("c", "orders", "others", "--ca", CA, "--token-file", billing).await();
     assertThat(group.status()).isEqualTo(1);
     assertThat(group.err()).contains("group:others");
   }
@@ -395,9 +388,7 @@ class UsersIT {
   }
 
   private Link link(String user) throws Exception {
-    Awaitility.await("the node knows the user")
-        .atMost(Duration.ofSeconds(30))
-        .until(() -> get(user, "/api/session").statusCode() == 200);
+    Wait.until("the node knows the user", 30, () -> get(user, "/api/session").statusCode() == 200);
     return Evenkeel.link(
             new ClientOptions()
                 .setSeeds(List.of(node.cluster()))
@@ -492,16 +483,9 @@ class UsersIT {
                 directory,
                 "exec",
                 Jar.USUAL_OPTIONS,
-                "consume",
-                "orders",
-                "--group",
-                "e",
-                "--max",
-                "1",
-                "--cluster",
-                node.cluster(),
-                "--exec",
-                "env > " + directory.resolve("seen"))
+                words(
+                    "consume orders --group e --max 1 --cluster %s --exec %s",
+                    node.cluster(), "env > " + directory.resolve("seen")))
             .await();
     assertThat(consumed.status()).as(consumed.toString()).isZero();
     assertThat(Files.readString(directory.resolve("seen")))
@@ -514,13 +498,7 @@ class UsersIT {
     Jar.Result refused =
         Jar.run(
             directory,
-            "serve",
-            "--host",
-            "0.0.0.0",
-            "--public-host",
-            "here",
-            "--data",
-            directory.resolve("d").toString());
+            words("serve --host 0.0.0.0 --public-host here --data %s", directory.resolve("d")));
     assertThat(refused.status()).isEqualTo(2);
     assertThat(refused.err()).contains("certs dev", "user add", "--insecure");
   }
@@ -533,9 +511,7 @@ class UsersIT {
       JsonObject question = new JsonObject().put("topic", "orders").put("payload", "p");
       assertThat(ask(changing, question)).isNull();
       add("changing", "produce:secrets");
-      Awaitility.await("the permission is gone")
-          .atMost(Duration.ofSeconds(30))
-          .until(() -> ask(changing, question) == Refusal.FORBIDDEN);
+      Wait.until("the permission is gone", 30, () -> ask(changing, question) == Refusal.FORBIDDEN);
       assertThat(ask(changing, question.copy().put("topic", "secrets"))).isNull();
       String former = Files.readString(users);
       Files.writeString(users, "{broken");
@@ -547,9 +523,7 @@ class UsersIT {
       assertThat(ask(changing, question.copy().put("topic", "secrets"))).isNull();
       Files.writeString(users, former);
       user("user", "remove", users.toString(), "changing");
-      Awaitility.await("the session ends")
-          .atMost(Duration.ofSeconds(30))
-          .until(() -> changing.state() == Link.State.LOST);
+      Wait.until("the session ends", 30, () -> changing.state() == Link.State.LOST);
     } finally {
       changing.close();
     }

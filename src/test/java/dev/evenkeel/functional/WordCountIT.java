@@ -1,7 +1,9 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -96,9 +98,7 @@ class WordCountIT {
       feeder.close();
       long lines = feeder.finish();
       assertThat(producer.await().status()).isZero();
-      Awaitility.await("all is consumed")
-          .atMost(Duration.ofSeconds(90))
-          .until(() -> Objects.equals(node.lag("words"), 0L));
+      Wait.until("all is consumed", 90, () -> Objects.equals(node.lag("words"), 0L));
       started.forEach(Jar.Running::stop);
       // It gets the open shards, and no sealed one.
       Jar.Running last = counter(node, "e", started);
@@ -114,15 +114,9 @@ class WordCountIT {
     return Jar.startFed(
         directory,
         "producer",
-        "produce",
-        "lines",
-        "--rate",
-        "600",
-        "--key-regex",
-        Lines.KEY_REGEX,
-        "--cluster",
-        node.cluster(),
-        "-");
+        words(
+            "produce lines --rate 600 --key-regex %s --cluster %s -",
+            Lines.KEY_REGEX, node.cluster()));
   }
 
   private Jar.Running counter(Node node, String member, List<Jar.Running> started) {
@@ -132,11 +126,7 @@ class WordCountIT {
             member,
             Program.clientClassPath(),
             "examples.WordCountExample",
-            node.cluster(),
-            "lines",
-            "words",
-            member,
-            String.valueOf(PADDING_BYTES));
+            words("%s lines words %s %s", node.cluster(), member, PADDING_BYTES));
     started.add(running);
     return running;
   }
@@ -160,15 +150,14 @@ class WordCountIT {
         Awaitility.await("what is committed")
             .atMost(Duration.ofSeconds(90))
             .until(() -> committed(node), known -> known.size() == shards);
-    Awaitility.await("every shard goes on")
-        .atMost(Duration.ofSeconds(90))
-        .pollInterval(Duration.ofMillis(100))
-        .until(
-            () -> {
-              Map<Integer, Long> now = committed(node);
-              return before.keySet().stream()
-                  .allMatch(each -> now.getOrDefault(each, -1L) > before.get(each));
-            });
+    Wait.until(
+        "every shard goes on",
+        90,
+        () -> {
+          Map<Integer, Long> now = committed(node);
+          return before.keySet().stream()
+              .allMatch(each -> now.getOrDefault(each, -1L) > before.get(each));
+        });
   }
 
   /** Of the shards of which it is known. */

@@ -2,6 +2,7 @@ package dev.evenkeel.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.DescribeDeadLetter;
 import dev.evenkeel.bus.Addresses;
@@ -20,7 +21,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Brokers answer in turn, and those that follow hear of a change later than the leader. */
@@ -28,18 +28,12 @@ class ClusterCallsTest {
   private static final TopicInfo TOPIC =
       new TopicInfo(1, "t", 1, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1);
 
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final FakeLink link = new FakeLink(vertx);
-  private final ClusterCalls calls = new ClusterCalls(link);
+  @Closing private final ClusterCalls calls = new ClusterCalls(link);
   private final List<String> nodes = List.of("n1", "n2", "n3");
   private final AtomicInteger asked = new AtomicInteger();
   private String leader = "n3";
-
-  @AfterEach
-  void close() throws Exception {
-    calls.close();
-    vertx.close().toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
-  }
 
   /** The nodes in turn; one of them has heard of the topic. */
   private void serve(String knows) {
@@ -165,8 +159,7 @@ class ClusterCallsTest {
         Addresses.control("n1"),
         request -> Future.succeededFuture(Frames.refusal(Refusal.INVALID.error("it was asked"))));
     FailedMessages failed = new FailedMessages(calls);
-    DeadLetterChanges changes =
-        new DeadLetterChanges(calls, failed, new DeadLettersApi(calls, failed));
+    var changes = new DeadLetterChanges(calls, failed, new DeadLettersApi(calls, failed));
     for (int i = 0; i < nodes.size(); i++) {
       wasAsked(failed.list("g", "t/0/5", 100, any -> true, null));
       wasAsked(changes.change("g", List.of("t/0/5"), false, true, true));

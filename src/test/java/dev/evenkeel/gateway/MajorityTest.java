@@ -2,6 +2,7 @@ package dev.evenkeel.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FakeLink;
@@ -14,12 +15,11 @@ import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** What is told of a request that nobody could serve. */
 class MajorityTest {
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final FakeLink link = new FakeLink(vertx);
   private final ClusterView view =
       new ClusterView(
@@ -34,11 +34,6 @@ class MajorityTest {
           true,
           -1);
   private Future<ClusterView> looked = Future.succeededFuture(view);
-
-  @AfterEach
-  void close() throws Exception {
-    vertx.close().toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
-  }
 
   private void answers(String node) {
     link.serve(

@@ -62,9 +62,7 @@ class MessagesApiTest {
   @Test
   void onlyMessagesOfTheKeyAreShown() {
     BatchBuilder builder = new BatchBuilder(256);
-    for (String key : List.of("a", "b", "ab", "a", "b")) {
-      builder.add(Message.of(key, 0, new byte[0]));
-    }
+    List.of("a", "b", "ab", "a", "b").forEach(key -> builder.add(Message.of(key, 0, new byte[0])));
     builder.add(Message.of(null, 0, new byte[0]));
     FetchAnswer answer =
         new FetchAnswer(0, 6, 0, List.of(new FetchAnswer.Placed(0, builder.build(1, 0, 0))));

@@ -1,9 +1,12 @@
 package dev.evenkeel.gateway;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Futures;
 import dev.evenkeel.TestCertificates;
+import dev.evenkeel.Wait;
 import dev.evenkeel.util.tls.TlsFiles;
 import dev.evenkeel.util.tls.TlsIdentity;
 import io.vertx.core.Vertx;
@@ -13,7 +16,6 @@ import io.vertx.core.net.NetServerOptions;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -50,9 +52,7 @@ class NamingTlsEngineTest {
 
   @AfterEach
   void stop() throws Exception {
-    for (Socket socket : sockets) {
-      socket.close();
-    }
+    each(sockets, socket -> socket.close());
     Futures.await(vertx.close());
   }
 
@@ -88,20 +88,12 @@ class NamingTlsEngineTest {
 
   @Test
   void whileManyAreBeginningOthersAreClosed() throws Exception {
-    for (int i = 0; i < BEGINNING_MAX; i++) {
-      plain();
-    }
+    times(BEGINNING_MAX, i -> plain());
     // Which of them is one too many depends on the order in which they are taken.
     plain();
-    Awaitility.await()
-        .atMost(Duration.ofSeconds(30))
-        .untilAsserted(() -> assertThat(failed).hasSize(1));
-    for (Socket socket : sockets) {
-      socket.close();
-    }
-    Awaitility.await()
-        .atMost(Duration.ofSeconds(30))
-        .untilAsserted(() -> assertThat(failed).hasSize(BEGINNING_MAX + 1));
+    Wait.untilAsserted(30, () -> assertThat(failed).hasSize(1));
+    each(sockets, socket -> socket.close());
+    Wait.untilAsserted(30, () -> assertThat(failed).hasSize(BEGINNING_MAX + 1));
     assertThat(encrypted()).isEqualTo("hello");
   }
 }

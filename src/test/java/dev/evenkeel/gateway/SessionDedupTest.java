@@ -2,8 +2,9 @@ package dev.evenkeel.gateway;
 
 import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Closing;
+import dev.evenkeel.Refused;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.VertxLink;
@@ -33,7 +34,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -41,18 +41,13 @@ class SessionDedupTest {
   private static final DedupKey KEY = new DedupKey(1, 2);
   private static final long NOW = 4_711;
 
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final Automata automata = new Automata();
   private final SessionDedup dedup = new SessionDedup(automata);
 
   @BeforeEach
   void start() {
     dedup.start(vertx);
-  }
-
-  @AfterEach
-  void stop() {
-    await(vertx.close());
   }
 
   private static final class Automata implements SharedAutomata {
@@ -115,17 +110,13 @@ class SessionDedupTest {
   }
 
   private List<StepReply> steps(String session, Step... steps) {
-    ByteReader answer =
-        ask(Addresses.DEDUP_STEPS, body(session, SharedCodec.steps(List.of(steps))));
+    var answer = ask(Addresses.DEDUP_STEPS, body(session, SharedCodec.steps(List.of(steps))));
     assertThat(answer.i64()).isEqualTo(NOW);
     return SharedCodec.replies(answer.raw(answer.remaining())).replies();
   }
 
   private void refused(Refusal refusal, String address, Buffer body, String why) {
-    assertThatThrownBy(() -> ask(address, body))
-        .isInstanceOfSatisfying(
-            RefusedException.class, refused -> assertThat(refused.refusal()).isEqualTo(refusal))
-        .hasMessageContaining(why);
+    Refused.with(refusal, () -> ask(address, body), why);
   }
 
   @Test
@@ -202,8 +193,7 @@ class SessionDedupTest {
   void afterItWasStoppedNobodyAnswers() {
     Future<Void> stopped = dedup.stop();
     await(stopped);
-    assertThatThrownBy(() -> ask(Addresses.DEDUP_STEPS, body("s-1", SharedCodec.steps(List.of()))))
-        .isInstanceOf(RefusedException.class)
-        .hasMessageContaining("not there");
+    Refused.saying(
+        () -> ask(Addresses.DEDUP_STEPS, body("s-1", SharedCodec.steps(List.of()))), "not there");
   }
 }

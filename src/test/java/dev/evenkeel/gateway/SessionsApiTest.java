@@ -1,9 +1,12 @@
 package dev.evenkeel.gateway;
 
 import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Options;
+import dev.evenkeel.Refused;
+import dev.evenkeel.Wait;
 import dev.evenkeel.api.DeadLetterView;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerStream.Finishing;
@@ -136,8 +139,7 @@ class SessionsApiTest {
     Future<Object> opening = begin(this::opening);
     run(() -> here.stop());
     assertThat(RefusedException.of(failure(opening)).refusal()).isEqualTo(Refusal.UNAVAILABLE);
-    Awaitility.await("nobody is a member")
-        .until(() -> await(client.admin().group(topic)).members().isEmpty());
+    Wait.until("nobody is a member", () -> await(client.admin().group(topic)).members().isEmpty());
   }
 
   private static Throwable failure(Future<?> refused) {
@@ -146,9 +148,7 @@ class SessionsApiTest {
 
   private void send(int messages) {
     Producer producer = await(client.producer(new ProducerOptions().setTopic(topic)));
-    for (int i = 0; i < messages; i++) {
-      await(producer.send("k", ("m" + i).getBytes(StandardCharsets.UTF_8)));
-    }
+    times(messages, i -> await(producer.send("k", ("m" + i).getBytes(StandardCharsets.UTF_8))));
     await(producer.close());
   }
 
@@ -282,9 +282,7 @@ class SessionsApiTest {
     send(1);
     assertThat(await(waits)).hasSize(1);
     await(ended.future());
-    assertThatThrownBy(() -> polled.use(null))
-        .isInstanceOf(RefusedException.class)
-        .hasMessageContaining("without a request");
+    Refused.saying(() -> polled.use(null), "without a request");
   }
 
   private static String payload(Delivery delivery) {
@@ -376,12 +374,7 @@ class SessionsApiTest {
     for (String key : List.of("a", "b", "c", "d", "e", "f")) {
       await(producer.send(key, key.getBytes(StandardCharsets.UTF_8)));
     }
-    ConsumerOptions options =
-        new ConsumerOptions()
-            .setGroup(both)
-            .setTopics(List.of(both))
-            .setParallel(10)
-            .setOrder(ConsumerOptions.Order.NONE);
+    var options = Options.group(both, both).setParallel(10).setOrder(ConsumerOptions.Order.NONE);
     Promise<Void> ended = Promise.promise();
     PolledConsumer died = opened(options.setMember("died"), 1_000, ended);
     List<Delivery> inHand = new ArrayList<>();

@@ -1,5 +1,7 @@
 package dev.evenkeel.history;
 
+import static dev.evenkeel.Loops.times;
+
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
@@ -99,9 +101,7 @@ public final class HistoryClients {
       for (int i = 0; i < PRODUCERS; i++) {
         begin(new ProducerLoop(shard, producer++)::turn);
       }
-      for (int i = 0; i < RIVALS; i++) {
-        begin(new RivalLoop(shard, "m" + i)::turn);
-      }
+      times(RIVALS, i -> begin(new RivalLoop(shard, "m" + i)::turn));
     }
   }
 

@@ -2,8 +2,8 @@ package dev.evenkeel.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
 import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
@@ -71,9 +71,7 @@ class HistoryTest {
   }
 
   private void isWrong(String... says) {
-    assertThatThrownBy(history::check)
-        .isInstanceOf(AssertionError.class)
-        .hasMessageContainingAll(says);
+    Fails.with(AssertionError.class, history::check, says);
   }
 
   private static RefusedException refusal(Refusal refusal) {

@@ -1,5 +1,7 @@
 package dev.evenkeel.level;
 
+import static dev.evenkeel.Loops.each;
+
 import java.util.IdentityHashMap;
 import java.util.Map;
 
@@ -36,9 +38,7 @@ class CheckedCoordinator extends Coordinator {
     boolean replaced = super.replaceTable(expected, next);
     if (replaced && next.length > expected.length) {
       Map<Seat, Long> steps = new IdentityHashMap<>();
-      for (Seat each : expected) {
-        steps.put(each, Seat.steps(((CheckedSeat) each).wordNow()));
-      }
+      each(expected, each -> steps.put(each, Seat.steps(((CheckedSeat) each).wordNow())));
       stepsAtJoining.put(next[expected.length], steps);
     }
     return replaced;

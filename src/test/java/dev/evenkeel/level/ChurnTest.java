@@ -1,9 +1,9 @@
 package dev.evenkeel.level;
 
+import static dev.evenkeel.Loops.each;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
-import java.time.Duration;
+import dev.evenkeel.Wait;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -73,9 +73,7 @@ class ChurnTest {
       return false;
     }
     mine.least++;
-    for (Seen other : live) {
-      check(mine, other);
-    }
+    live.forEach(other -> check(mine, other));
     return true;
   }
 
@@ -127,9 +125,7 @@ class ChurnTest {
       threads.add(thread);
       thread.start();
     }
-    for (Thread each : threads) {
-      each.join();
-    }
+    each(threads, each -> each.join());
     assertThat(failures).as("seed %d", seed).isEmpty();
     assertThat(broken.get()).as("seed %d", seed).isNull();
     assertThat(coordinator.size()).isZero();
@@ -174,9 +170,7 @@ class ChurnTest {
     }
     TimeUnit.MILLISECONDS.sleep(100);
     // A thread may take longer than that to begin.
-    await()
-        .atMost(Duration.ofSeconds(60))
-        .until(() -> walkers[0].track.steps() > 0 && walkers[1].track.steps() > 0);
+    Wait.until(() -> walkers[0].track.steps() > 0 && walkers[1].track.steps() > 0);
     stop.set(true);
     assertThat(ended.await(60, TimeUnit.SECONDS)).isTrue();
     assertThat(broken.get()).isNull();

@@ -1,5 +1,7 @@
 package dev.evenkeel.level;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -14,9 +16,7 @@ class LevelCountsTest {
 
   private static LevelCounts book(int range, String... members) {
     LevelCounts book = new LevelCounts(Range.of(range));
-    for (String each : members) {
-      book.join(each, 0);
-    }
+    each(members, each -> book.join(each, 0));
     return book;
   }
 
@@ -84,9 +84,7 @@ class LevelCountsTest {
       @ForAll @IntRange(min = 1, max = 12) int range,
       @ForAll @IntRange(min = 1, max = 400) int steps) {
     LevelWorld world = new LevelWorld(seed, Range.of(range));
-    for (int i = 0; i < steps; i++) {
-      world.step();
-    }
+    times(steps, i -> world.step());
     world.goesOn();
   }
 
@@ -111,9 +109,7 @@ class LevelCountsTest {
   @Example
   void aThousandMembersAreLevelToo() {
     LevelWorld world = new LevelWorld(7, Range.of(20));
-    for (int i = 0; i < 1000; i++) {
-      world.join();
-    }
+    times(1000, i -> world.join());
     world.rounds(4);
     assertThat(world.finishedInAll()).isGreaterThan(10_000);
   }

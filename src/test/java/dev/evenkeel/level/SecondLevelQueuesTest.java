@@ -1,8 +1,9 @@
 package dev.evenkeel.level;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -39,8 +40,7 @@ class SecondLevelQueuesTest {
     assertThat(queues.distribute(10)).isEqualTo(2);
     assertThat(List.of(b.poll(), b.poll())).containsExactly(5, 6);
     assertThat(a.name() + b.name()).isEqualTo("ab");
-    assertThatThrownBy(() -> new SecondLevelQueues<>(source, 0))
-        .isInstanceOf(IllegalArgumentException.class);
+    Fails.with(IllegalArgumentException.class, () -> new SecondLevelQueues<>(source, 0));
   }
 
   @Property(tries = 500)
@@ -48,9 +48,7 @@ class SecondLevelQueuesTest {
       @ForAll long seed, @ForAll @IntRange(min = 1, max = 8) int capacity) {
     Random random = new Random(seed);
     ArrayDeque<Integer> source = new ArrayDeque<>();
-    for (int i = 0; i < 300; i++) {
-      source.add(i);
-    }
+    times(300, i -> source.add(i));
     SecondLevelQueues<Integer> queues = new SecondLevelQueues<>(source, capacity);
     List<SecondLevelQueues.Consumer<Integer>> first = new ArrayList<>();
     Map<SecondLevelQueues.Consumer<Integer>, Integer> taken = new HashMap<>();

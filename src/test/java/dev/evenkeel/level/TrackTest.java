@@ -1,8 +1,10 @@
 package dev.evenkeel.level;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -136,9 +138,7 @@ class TrackTest {
     Coordinator coordinator = coordinator(1);
     Track[] tracks = {coordinator.track("a"), coordinator.track("b")};
     int[] steps = new int[2];
-    for (int i = 0; i < 2; i++) {
-      walk(tracks[i], steps, i);
-    }
+    times(2, i -> walk(tracks[i], steps, i));
     // A handler runs inside the other one's move, which counts when it has returned.
     assertThat(steps[0] + steps[1]).isBetween(200_000, 200_001);
     assertThat(tracks[0].steps() - tracks[1].steps()).isBetween(-1L, 1L);
@@ -243,7 +243,6 @@ class TrackTest {
     assertThatThrownBy(() -> Coordinators.coordinator(Range.STEPS_MAX + 1))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("1 to 1000000");
-    assertThatThrownBy(() -> Coordinators.coordinator(Range.of(1), 0))
-        .isInstanceOf(IllegalArgumentException.class);
+    Fails.with(IllegalArgumentException.class, () -> Coordinators.coordinator(Range.of(1), 0));
   }
 }

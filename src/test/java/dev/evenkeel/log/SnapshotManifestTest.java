@@ -3,6 +3,7 @@ package dev.evenkeel.log;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
 import dev.evenkeel.log.SnapshotManifest.Entry;
 import dev.evenkeel.protocol.MalformedException;
 import java.nio.charset.StandardCharsets;
@@ -43,8 +44,7 @@ class SnapshotManifestTest {
   Arbitrary<List<Entry>> files() {
     Arbitrary<String> part =
         Arbitraries.strings().alpha().numeric().withChars("-_").ofMinLength(1).ofMaxLength(12);
-    Arbitrary<String> name =
-        part.list().ofMinSize(1).ofMaxSize(3).map(parts -> String.join("/", parts));
+    var name = part.list().ofMinSize(1).ofMaxSize(3).map(parts -> String.join("/", parts));
     return Combinators.combine(
             name, Arbitraries.longs().between(0, Long.MAX_VALUE / 100), Arbitraries.integers())
         .as(Entry::new)
@@ -67,8 +67,7 @@ class SnapshotManifestTest {
     byte[] whole = ONE.encode();
     for (int length = 0; length < whole.length; length++) {
       byte[] part = Arrays.copyOf(whole, length);
-      assertThatThrownBy(() -> SnapshotManifest.decode(part))
-          .isInstanceOf(MalformedException.class);
+      Fails.with(MalformedException.class, () -> SnapshotManifest.decode(part));
     }
   }
 

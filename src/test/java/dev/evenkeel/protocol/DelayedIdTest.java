@@ -1,8 +1,8 @@
 package dev.evenkeel.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Refused;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
 import dev.evenkeel.protocol.wire.DelayedAnswer;
 import dev.evenkeel.protocol.wire.MessageCodec;
@@ -22,11 +22,11 @@ class DelayedIdTest {
   @ParameterizedTest
   @ValueSource(strings = {"", "1", "1-2-3", "1-2-3-4-5", "1-2-3-x", "-1-2-3-4", "1-2-3-9999999999"})
   void anythingElseIsRefused(String text) {
-    assertThatThrownBy(() -> DelayedId.parse(text))
-        .isInstanceOfSatisfying(
-            RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.INVALID))
-        .hasMessageContaining("an id looks like 1-1795194816800-17-0")
-        .hasMessageContaining("the list of delayed messages");
+    Refused.with(
+        Refusal.INVALID,
+        () -> DelayedId.parse(text),
+        "an id looks like 1-1795194816800-17-0",
+        "the list of delayed messages");
   }
 
   @Test

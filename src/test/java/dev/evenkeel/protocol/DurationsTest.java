@@ -1,8 +1,8 @@
 package dev.evenkeel.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Refused;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.LongRange;
@@ -28,9 +28,7 @@ class DurationsTest {
   void whatIsNoDurationIsRefusedWithTheRightForms() {
     for (String bad :
         new String[] {"", "5", "5 s", "-1s", "1.5s", "s", "5sec", "99999999999999s"}) {
-      assertThatThrownBy(() -> Durations.parseMillis(bad))
-          .isInstanceOf(RefusedException.class)
-          .hasMessageContaining("200ms, 5s, 2m, 1h");
+      Refused.saying(() -> Durations.parseMillis(bad), "200ms, 5s, 2m, 1h");
     }
   }
 }

@@ -3,6 +3,7 @@ package dev.evenkeel.protocol;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Refused;
 import org.junit.jupiter.api.Test;
 
 class GroupPolicyTest {
@@ -11,11 +12,7 @@ class GroupPolicyTest {
   }
 
   private static void refuses(GroupPolicy policy, String text) {
-    assertThatThrownBy(policy::check)
-        .isInstanceOfSatisfying(
-            RefusedException.class,
-            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.INVALID))
-        .hasMessage(text);
+    Refused.with(Refusal.INVALID, policy::check).hasMessage(text);
   }
 
   @Test

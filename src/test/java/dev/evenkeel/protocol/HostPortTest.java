@@ -3,6 +3,7 @@ package dev.evenkeel.protocol;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Refused;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -24,9 +25,7 @@ class HostPortTest {
   @Test
   void anIpv6AddressWithoutBracketsIsRefusedAndTheRightFormNamed() {
     for (String bare : List.of("::1:5701", "2001:db8::1:5701", "::1")) {
-      assertThatThrownBy(() -> HostPort.parse(bare))
-          .isInstanceOf(RefusedException.class)
-          .hasMessageContaining("'" + bare + "'");
+      Refused.saying(() -> HostPort.parse(bare), "'" + bare + "'");
     }
     assertThatThrownBy(() -> HostPort.parse("2001:db8::1:5701"))
         .hasMessageContaining("write an IPv6 address in brackets, such as [::1]:5701");

@@ -1,8 +1,8 @@
 package dev.evenkeel.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
 import org.junit.jupiter.api.Test;
 
 class MessageTest {
@@ -34,13 +34,11 @@ class MessageTest {
     assertThat(first.headers()).isEmpty();
     assertThat(first.hasKey()).isFalse();
     assertThat(first.timestampMillis()).isPositive();
-    assertThatThrownBy(() -> first.headers().put("x", new byte[0]))
-        .isInstanceOf(UnsupportedOperationException.class);
+    Fails.with(UnsupportedOperationException.class, () -> first.headers().put("x", new byte[0]));
   }
 
   @Test
   void aMessageNeedsAPayload() {
-    assertThatThrownBy(() -> Message.builder((byte[]) null).build())
-        .isInstanceOf(RefusedException.class);
+    Fails.with(RefusedException.class, () -> Message.builder((byte[]) null).build());
   }
 }

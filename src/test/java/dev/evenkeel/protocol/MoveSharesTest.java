@@ -1,5 +1,6 @@
 package dev.evenkeel.protocol;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
@@ -21,9 +22,7 @@ class MoveSharesTest {
   /** As the Javadoc says it, one after another. */
   private static List<Integer> oneByOne(List<String> groups, int max) {
     List<Integer> left = new ArrayList<>();
-    for (int i = 0; i < groups.size(); i++) {
-      left.add(i);
-    }
+    times(groups.size(), i -> left.add(i));
     List<Integer> gone = new ArrayList<>();
     while (left.size() > max) {
       int best = -1;

@@ -1,8 +1,8 @@
 package dev.evenkeel.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Refused;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
@@ -23,9 +23,7 @@ class StartAtTest {
   @Test
   void secondsAreNoMilliseconds() {
     for (String seconds : new String[] {"1795852156", "100000000", "99999999999"}) {
-      assertThatThrownBy(() -> StartAt.parseTime(seconds))
-          .isInstanceOf(RefusedException.class)
-          .hasMessageContaining("write " + seconds + "000");
+      Refused.saying(() -> StartAt.parseTime(seconds), "write " + seconds + "000");
     }
     for (long millis : new long[] {0, 5, 99_999_999, 100_000_000_000L, 1_795_852_156_000L}) {
       assertThat(StartAt.parseTime(String.valueOf(millis))).isEqualTo(StartAt.timestamp(millis));
@@ -43,9 +41,7 @@ class StartAtTest {
           "1234567890123456789",
           "+999999999-01-01T00:00:00Z"
         }) {
-      assertThatThrownBy(() -> StartAt.parse(text))
-          .isInstanceOf(RefusedException.class)
-          .hasMessageContaining("write earliest, latest");
+      Refused.saying(() -> StartAt.parse(text), "write earliest, latest");
     }
   }
 }

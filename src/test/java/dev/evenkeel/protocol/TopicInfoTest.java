@@ -14,8 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class TopicInfoTest {
   private static TopicInfo topic(int... shards) {
-    TopicInfo topic =
-        new TopicInfo(1, "t", shards[0], TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 5);
+    var topic = new TopicInfo(1, "t", shards[0], TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 5);
     for (int i = 1; i < shards.length; i++) {
       topic = topic.opening(shards[i], List.of()).opened(10L * i);
     }

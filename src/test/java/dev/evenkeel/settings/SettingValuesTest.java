@@ -3,6 +3,8 @@ package dev.evenkeel.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Options;
+import dev.evenkeel.Refused;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ProducerOptions;
@@ -31,19 +33,13 @@ class SettingValuesTest {
   }
 
   private static void refused(ThrowingCallable call, String message) {
-    assertThatThrownBy(call)
-        .isInstanceOfSatisfying(
-            RefusedException.class,
-            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.INVALID))
-        .hasMessage(message);
+    Refused.with(Refusal.INVALID, call).hasMessage(message);
   }
 
   @Test
   void equalOptionsHaveTheSameJsonAndComeFromIt() {
     ConsumerOptions options =
-        new ConsumerOptions()
-            .setGroup("g")
-            .setTopics(List.of("t", "u"))
+        Options.group("g", "t", "u")
             .setOnFailure(ConsumerOptions.OnFailure.DEAD_LETTER)
             .setRetryDelaysMillis(List.of(1L, 2L))
             .setStart(StartAt.offset(7))

@@ -1,5 +1,7 @@
 package dev.evenkeel.sim;
 
+import static dev.evenkeel.Loops.times;
+
 import dev.evenkeel.broker.machine.Entries;
 import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.machine.States;
@@ -66,9 +68,7 @@ final class Brokers {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    for (int i = 0; i < dataGroups; i++) {
-      groups.add(new DataGroup(i, time, random, logs, cluster.bug, around));
-    }
+    times(dataGroups, i -> groups.add(new DataGroup(i, time, random, logs, cluster.bug, around)));
   }
 
   List<DataGroup> groups() {

@@ -136,8 +136,7 @@ final class Mischief {
           world.brokers.groups().get(random.nextInt(world.brokers.groups().size())).fault();
       case 10 -> topics();
       case 11 -> {
-        List<String> names =
-            world.brokers.inputTopics().stream().map(topic -> topic.name()).toList();
+        var names = world.brokers.inputTopics().stream().map(topic -> topic.name()).toList();
         if (!names.isEmpty()) {
           consumer.topics =
               world.singleton() || random.nextBoolean()

@@ -110,8 +110,7 @@ final class Outputs {
       if (epoch < begun.getOrDefault(input, 0L)) {
         throw new SimulationFailure("a former owner publishes: " + what);
       }
-      Published since =
-          published.computeIfAbsent(new Since(input, generation), any -> new Published());
+      var since = published.computeIfAbsent(new Since(input, generation), any -> new Published());
       int place = (int) offset << BITS | index;
       if (since.there.get(place)) {
         throw new SimulationFailure("published twice since a reset: " + what);

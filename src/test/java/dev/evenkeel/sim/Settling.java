@@ -149,8 +149,7 @@ final class Settling {
       return null;
     }
     for (TopicInfo topic : world.brokers.activeTopics()) {
-      List<SimConsumer> readers =
-          world.consumers.stream().filter(c -> c.topics.contains(topic.name())).toList();
+      var readers = world.consumers.stream().filter(c -> c.topics.contains(topic.name())).toList();
       String problem = uneven(readers, owned, topic.id());
       if (problem != null) {
         return problem;

@@ -75,8 +75,7 @@ final class SimDelayedMoves {
       moving.remove(shard);
       return;
     }
-    MovesBench.Chunk chunk =
-        MovesBench.first(group.state(), topic, shard, epoch, last, BATCHES_MAX);
+    var chunk = MovesBench.first(group.state(), topic, shard, epoch, last, BATCHES_MAX);
     Map<DataGroup, List<AppendBody.Item>> parts = new HashMap<>();
     for (AppendBody.Item item : chunk.items()) {
       parts.computeIfAbsent(brokers.of(item.shard()), any -> new ArrayList<>()).add(item);

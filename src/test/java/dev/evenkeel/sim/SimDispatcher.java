@@ -1,5 +1,7 @@
 package dev.evenkeel.sim;
 
+import static dev.evenkeel.Loops.times;
+
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
@@ -346,9 +348,7 @@ final class SimDispatcher extends Actor {
    * Together, or one by one as to a node of a former version. Returns false if it dies meanwhile.
    */
   private boolean write(DataGroup group, List<DispatcherAction.Write> writes) {
-    for (DispatcherAction.Write write : writes) {
-      check(write.command());
-    }
+    writes.forEach(write -> check(write.command()));
     if (writes.size() > 1 && world.joinsSteps()) {
       take(group, writes);
       return !world.dispatcherStrikes(this);
@@ -382,9 +382,7 @@ final class SimDispatcher extends Actor {
         REQUEST_MILLIS,
         answer -> group.take(steps, answer),
         replies -> {
-          for (int i = 0; i < replies.size(); i++) {
-            taken(writes.get(i), replies.get(i));
-          }
+          times(replies.size(), i -> taken(writes.get(i), replies.get(i)));
           run(core.answered(writes, replies, clock()));
         },
         no -> {

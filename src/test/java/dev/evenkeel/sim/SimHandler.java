@@ -127,8 +127,7 @@ final class SimHandler implements SimHandling {
     }
     world.begun(shard, offset, delivery.epoch());
     boolean fails = world.poison(shard, offset) || world.fails();
-    String what =
-        text(() -> "offset " + delivery.offset() + " of " + shard + "@" + delivery.epoch());
+    var what = text(() -> "offset " + delivery.offset() + " of " + shard + "@" + delivery.epoch());
     world.time.note(() -> consumer + " starts " + what);
     if (world.kills(shard, offset)) {
       long millis = 1 + world.random.nextInt(300);

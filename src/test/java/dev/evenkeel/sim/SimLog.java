@@ -1,5 +1,7 @@
 package dev.evenkeel.sim;
 
+import static dev.evenkeel.Loops.times;
+
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.HeapBodies;
 import java.nio.ByteBuffer;
@@ -126,9 +128,7 @@ final class SimLog {
                 digests,
                 around.retriesMax());
     this.bug = bug;
-    for (int i = 0; i < SimNodes.COUNT; i++) {
-      replicas.add(copies.make(i, i));
-    }
+    times(SimNodes.COUNT, i -> replicas.add(copies.make(i, i)));
     leader = replicas.get(random.nextInt(SimNodes.COUNT));
     time.in(COMPARE_MILLIS, null, null, this::compareAgain);
   }

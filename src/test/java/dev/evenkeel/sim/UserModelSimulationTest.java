@@ -1,10 +1,10 @@
 package dev.evenkeel.sim;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.model.Matrix;
 import dev.evenkeel.model.Sequence;
-import dev.evenkeel.model.Step;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -130,12 +130,8 @@ class UserModelSimulationTest {
   /** All operations and settings that there can be. */
   private static Set<String> names() {
     Set<String> all = new TreeSet<>(List.of("retention", "age limit", "bytes limit"));
-    for (Step step : UserPlay.POSSIBLE) {
-      all.add(step.toString());
-    }
-    for (int seed = 0; seed < 10_000; seed++) {
-      all.addAll(UserGroup.kind(seed).settings());
-    }
+    UserPlay.POSSIBLE.forEach(step -> all.add(step.toString()));
+    times(10_000, seed -> all.addAll(UserGroup.kind(seed).settings()));
     return all;
   }
 }

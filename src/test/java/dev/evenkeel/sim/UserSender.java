@@ -1,5 +1,7 @@
 package dev.evenkeel.sim;
 
+import static dev.evenkeel.Loops.times;
+
 import dev.evenkeel.client.internal.produce.core.DueTime;
 import dev.evenkeel.model.Content;
 import dev.evenkeel.model.Promise;
@@ -136,9 +138,7 @@ final class UserSender extends Actor {
 
   private AppendBody.Item item(Pipe pipe, Shard shard, List<Waiting> some, long due) {
     BatchBuilder builder = new BatchBuilder(256);
-    for (Waiting each : some) {
-      builder.add(Content.of(each.sent, false));
-    }
+    some.forEach(each -> builder.add(Content.of(each.sent, false)));
     long sequence = pipe.sequences.getOrDefault(shard, 0L);
     return new AppendBody.Item(shard, builder.build(producerId, 0, sequence), due);
   }
@@ -177,9 +177,7 @@ final class UserSender extends Actor {
     }
     if (result.ok()) {
       pipe.sequences.merge(item.shard(), (long) some.size(), Long::sum);
-      for (int i = 0; i < some.size(); i++) {
-        stored(some.get(i), item.shard().shard(), result.value(), i);
-      }
+      times(some.size(), i -> stored(some.get(i), item.shard().shard(), result.value(), i));
     } else if (result.refusal() == Refusal.SEALED || unknown && known) {
       pipe.sealed.addAll(some);
     } else {

@@ -1,9 +1,13 @@
 package dev.evenkeel.storage;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
+import dev.evenkeel.Fails;
 import dev.evenkeel.storage.Store.Table;
 import dev.evenkeel.util.Causes;
 import java.io.IOException;
@@ -15,26 +19,19 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class RocksStoreTest {
   @TempDir Path temp;
-  private RocksShared shared;
-  private RocksStore store;
+  @Closing private RocksShared shared;
+  @Closing private RocksStore store;
 
   @BeforeEach
   void open() throws IOException {
     shared = new RocksShared();
     store = RocksStore.open(temp.resolve("store"), shared);
-  }
-
-  @AfterEach
-  void close() throws IOException {
-    store.close();
-    shared.close();
   }
 
   @Test
@@ -186,11 +183,8 @@ class RocksStoreTest {
     cursor.close();
     assertThatThrownBy(() -> write.commit(1, 2, null)).isInstanceOf(IllegalStateException.class);
     write.close();
-    assertThatThrownBy(() -> store.get(Table.META, key("a")))
-        .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("is closed");
-    assertThatThrownBy(() -> store.scan(Table.META, key("a"), key("z")))
-        .isInstanceOf(IllegalStateException.class);
+    Fails.with(IllegalStateException.class, () -> store.get(Table.META, key("a")), "is closed");
+    Fails.with(IllegalStateException.class, () -> store.scan(Table.META, key("a"), key("z")));
     assertThatThrownBy(store::begin).isInstanceOf(IllegalStateException.class);
   }
 
@@ -203,9 +197,7 @@ class RocksStoreTest {
     put(Table.META, 1, "a");
     store.close();
     try (Stream<Path> files = Files.list(temp.resolve("store"))) {
-      for (Path file : files.filter(f -> f.toString().endsWith(".sst")).toList()) {
-        Files.delete(file);
-      }
+      each(files.filter(f -> f.toString().endsWith(".sst")).toList(), file -> Files.delete(file));
     }
     assertThatThrownBy(() -> RocksStore.open(temp.resolve("store"), shared))
         .isInstanceOf(IOException.class)
@@ -219,9 +211,7 @@ class RocksStoreTest {
         Path directory = temp.resolve("rotten-" + bytes + missing);
         try (RocksStore whole = RocksStore.open(directory, shared);
             Store.Write write = whole.begin()) {
-          for (int i = 0; i < 100; i++) {
-            write.put(Table.INDEX, key("k" + i), new byte[bytes]);
-          }
+          times(100, i -> write.put(Table.INDEX, key("k" + i), new byte[bytes]));
           write.commit(1, 1, null);
         }
         spoil(directory, missing);
@@ -288,9 +278,7 @@ class RocksStoreTest {
 
   private void put(Table table, long index, String... keys) throws IOException {
     try (Store.Write write = store.begin()) {
-      for (String key : keys) {
-        write.put(table, key(key), key(key));
-      }
+      each(keys, key -> write.put(table, key(key), key(key)));
       write.commit(1, index, null);
     }
   }

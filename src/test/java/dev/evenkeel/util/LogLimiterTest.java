@@ -1,5 +1,6 @@
 package dev.evenkeel.util;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
@@ -18,9 +19,7 @@ class LogLimiterTest {
 
   @Test
   void ofTooManySourcesItForgetsTheOneLoggedLongestAgo() {
-    for (int i = 0; i < LogLimiter.SOURCES_MAX; i++) {
-      limiter.mayLog("s" + i, i);
-    }
+    times(LogLimiter.SOURCES_MAX, i -> limiter.mayLog("s" + i, i));
     assertThat(limiter.mayLog("s0", LogLimiter.EVERY_MILLIS)).isTrue();
     assertThat(limiter.mayLog("another", LogLimiter.EVERY_MILLIS)).isTrue();
     // s1 was the oldest; s0 and s2 are still known.

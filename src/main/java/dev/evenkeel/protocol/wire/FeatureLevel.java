@@ -111,7 +111,8 @@ public final class FeatureLevel {
 
   /**
    * System property that makes a node read less than its build can, though not less than {@link
-   * #OLDEST}. The cluster then stays at that level, and the nodes can go back to the former version.
+   * #OLDEST}. The cluster then stays at that level, and the nodes can go back to the former
+   * version.
    */
   public static final String MAX_PROPERTY = "evenkeel.feature.level.max";
 

@@ -87,8 +87,7 @@ class AppendModelTest {
     Model model = new Model();
     for (int number : numbers) {
       List<AppendBody.Item> items = new Dice(number).items();
-      List<Result> expected =
-          items.stream().map(item -> model.append(item.shard(), item.batch())).toList();
+      var expected = items.stream().map(item -> model.append(item.shard(), item.batch())).toList();
       assertThat(rig.append(items.toArray(new AppendBody.Item[0])).results()).isEqualTo(expected);
     }
     for (Shard shard : List.of(Rig.SHARD, Rig.OTHER)) {

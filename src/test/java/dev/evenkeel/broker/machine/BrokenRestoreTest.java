@@ -3,6 +3,7 @@ package dev.evenkeel.broker.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.log.EntryBodies;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.TopicConfig;
@@ -15,20 +16,14 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A node is killed, or its disk is full, while a snapshot takes the place of its state. */
 class BrokenRestoreTest {
   @TempDir Path temp;
-  private final RocksShared shared = new RocksShared();
+  @Closing private final RocksShared shared = new RocksShared();
   private boolean full;
-
-  @AfterEach
-  void close() {
-    shared.close();
-  }
 
   /** Bodies that were half replaced. */
   private EntryBodies bodies() {

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.machine;
 
+import static dev.evenkeel.Loops.times;
 import static dev.evenkeel.broker.machine.Rig.OTHER;
 import static dev.evenkeel.broker.machine.Rig.SHARD;
 import static dev.evenkeel.broker.machine.Rig.batch;
@@ -176,9 +177,7 @@ class CancelTest {
   @Test
   void aCompressedBatchStaysCompressed() {
     BatchBuilder builder = new BatchBuilder(256, BatchPacker.of(Compression.LZ4));
-    for (int i = 0; i < 3; i++) {
-      builder.add(new Message(null, null, 5, ("m" + i + "x".repeat(200)).getBytes()));
-    }
+    times(3, i -> builder.add(new Message(null, null, 5, ("m" + i + "x".repeat(200)).getBytes())));
     DelayedKey key = delayed(SHARD, builder.build(0, 0, 0));
     cancel(key, 1);
     assertThat(Cancels.bytes(rig, Cancels.find(rig, key)).isCompressed()).isTrue();

@@ -114,8 +114,7 @@ class DelayModelTest {
     }
 
     private void waits(AppendBody.Item item, int number, Result result) {
-      DelayedKey key =
-          new DelayedKey(item.shard(), item.dueMillis(), Result.serial(result.value()));
+      var key = new DelayedKey(item.shard(), item.dueMillis(), Result.serial(result.value()));
       assertThat(keys).as("an id of its own").doesNotContain(key);
       keys.add(key);
       SortedMap<Integer, String> payloads = new TreeMap<>();

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.machine;
 
+import static dev.evenkeel.Loops.times;
 import static dev.evenkeel.broker.machine.Rig.OTHER;
 import static dev.evenkeel.broker.machine.Rig.SHARD;
 import static dev.evenkeel.broker.machine.Rig.batch;
@@ -80,9 +81,7 @@ class DelayTest {
 
   @Test
   void oneCommandMovesABoundedNumberAndTheRestStays() {
-    for (int i = 0; i < 5; i++) {
-      delayed(i % 2 == 0 ? SHARD : OTHER, batch(0, 0, 0, 1), rig.now + i);
-    }
+    times(5, i -> delayed(i % 2 == 0 ? SHARD : OTHER, batch(0, 0, 0, 1), rig.now + i));
     rig.now += 10;
     assertThat(deliver(new DataCommand.DeliverDue(2, 1 << 20))).isEqualTo(2);
     assertThat(deliver(new DataCommand.DeliverDue(1_000, 1))).as("at least one").isEqualTo(1);
@@ -102,8 +101,7 @@ class DelayTest {
   void tooLongAndTooMuchIsRefused() {
     long far = rig.now + Limits.DELAY_MILLIS_MAX + 4_000_000;
     assertThat(delayed(SHARD, batch(7, 0, 0, 1), far).refusal()).isEqualTo(Refusal.INVALID);
-    DelayCounts full =
-        new DelayCounts(Limits.DELAYED_MESSAGES_MAX - 2, 1, 100, rig.now + 900, 0, 1);
+    var full = new DelayCounts(Limits.DELAYED_MESSAGES_MAX - 2, 1, 100, rig.now + 900, 0, 1);
     Change.putDelays(SHARD, full).show(rig.tables());
     assertThat(delayed(SHARD, batch(7, 0, 0, 3), rig.now + 50).refusal())
         .isEqualTo(Refusal.TOO_LARGE);

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.machine;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.protocol.Commands;
@@ -151,9 +152,7 @@ class DigestTest {
               new DataCommand.OpenPublisher(1 + i * 977L, 1, group, new Shard(9, many - i), true));
       assertThat(reply).isEqualTo(Reply.DONE);
     }
-    for (int i = 0; i < many; i++) {
-      lived.run(new DataCommand.OpenProducer(1_000_000 + i * 65_537L, 0));
-    }
+    times(many, i -> lived.run(new DataCommand.OpenProducer(1_000_000 + i * 65_537L, 0)));
     lived.run(Commands.forgetLeases("former"));
 
     Rig restarted = Rig.opened();

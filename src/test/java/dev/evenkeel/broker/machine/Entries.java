@@ -1,5 +1,7 @@
 package dev.evenkeel.broker.machine;
 
+import static dev.evenkeel.Loops.each;
+
 import dev.evenkeel.log.EntryBodies;
 import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.log.ReplicatedState;
@@ -22,9 +24,7 @@ public final class Entries {
   /** An entry that appends batches. */
   public static byte[] append(long nowMillis, AppendBody.Item... items) {
     Bytes out = Entry.appending(FeatureLevel.FIRST, nowMillis);
-    for (AppendBody.Item item : items) {
-      AppendBody.write(out, item);
-    }
+    each(items, item -> AppendBody.write(out, item));
     return out.toArray();
   }
 

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.machine;
 
+import static dev.evenkeel.Loops.times;
 import static dev.evenkeel.broker.machine.Rig.SHARD;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -140,9 +141,7 @@ class FailedMessagesTest {
     open();
     rig.open(new TopicConfig(0, -1, -1));
     rig.run(new DataCommand.RaiseFeatureLevel(FeatureLevel.PARTIAL_BODIES));
-    for (int i = 0; i < BATCHES; i++) {
-      append(compression);
-    }
+    times(BATCHES, i -> append(compression));
     rig.grant("g", SHARD, "a", 0);
     record(100, 1, Outcome.Way.MOVED);
     record(101, 1, Outcome.Way.DEAD);

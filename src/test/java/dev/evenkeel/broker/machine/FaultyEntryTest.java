@@ -3,6 +3,8 @@ package dev.evenkeel.broker.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
+import dev.evenkeel.Refused;
 import dev.evenkeel.broker.state.TailMemory;
 import dev.evenkeel.log.UnreadableEntryException;
 import dev.evenkeel.protocol.Commands;
@@ -143,14 +145,14 @@ class FaultyEntryTest {
             directory.resolve("d0"), disk::open, bodies, new TailMemory(1 << 20), 9, () -> 8);
     state.open();
     state.admit(bytes(8, Entry.DATA_COMMAND, 10));
-    assertThatThrownBy(() -> state.admit(bytes(9, Entry.DATA_COMMAND, 10)))
-        .isInstanceOfSatisfying(
-            RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.UNAVAILABLE))
-        .hasMessageContaining("needs feature level 9, and the cluster is at level 8");
-    assertThatThrownBy(() -> state.admit(bytes(10, Entry.DATA_COMMAND, 10)))
-        .isInstanceOfSatisfying(
-            RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.UNAVAILABLE))
-        .hasMessageContaining("needs feature level 10, and the cluster is at level 8");
+    Refused.with(
+        Refusal.UNAVAILABLE,
+        () -> state.admit(bytes(9, Entry.DATA_COMMAND, 10)),
+        "needs feature level 9, and the cluster is at level 8");
+    Refused.with(
+        Refusal.UNAVAILABLE,
+        () -> state.admit(bytes(10, Entry.DATA_COMMAND, 10)),
+        "needs feature level 10, and the cluster is at level 8");
   }
 
   @Test
@@ -277,18 +279,15 @@ class FaultyEntryTest {
 
   @Test
   void aDiskThatCannotBeReadStopsTheNode() throws IOException {
-    DataState state =
-        failing("get", () -> new UncheckedIOException(new IOException("a broken disk")));
-    assertThatThrownBy(() -> Entries.apply(state, 1, 1, bytes(REPLAY)))
-        .isInstanceOf(UncheckedIOException.class);
+    var state = failing("get", () -> new UncheckedIOException(new IOException("a broken disk")));
+    Fails.with(UncheckedIOException.class, () -> Entries.apply(state, 1, 1, bytes(REPLAY)));
     assertThat(state.appliedIndex()).isZero();
     assertThat(state.failedDecisions()).isZero();
   }
 
   @Test
   void aRecordThatCannotBeReadStopsTheNode() throws IOException {
-    DataState state =
-        failing("get", () -> new MalformedException(Refusal.INVALID, "a damaged record"));
+    var state = failing("get", () -> new MalformedException(Refusal.INVALID, "a damaged record"));
     assertThatThrownBy(() -> Entries.apply(state, 1, 1, bytes(REPLAY)))
         .hasMessage("a record of the state cannot be read");
     assertThat(state.appliedIndex()).isZero();
@@ -302,8 +301,7 @@ class FaultyEntryTest {
             1_000,
             new AppendBody.Item(Rig.SHARD, Rig.batch(0, 0, 0, 2)),
             new AppendBody.Item(Rig.SHARD, Rig.batch(0, 0, 0, 1)));
-    AppendResults results =
-        AppendResults.decode(Entries.apply(state, 1, 1, ByteBuffer.wrap(entry)));
+    var results = AppendResults.decode(Entries.apply(state, 1, 1, ByteBuffer.wrap(entry)));
     assertThat(results.logIndex()).isEqualTo(1);
     assertThat(results.results())
         .hasSize(2)

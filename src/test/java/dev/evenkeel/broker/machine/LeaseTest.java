@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.machine;
 
+import static dev.evenkeel.Loops.times;
 import static dev.evenkeel.broker.machine.Rig.OTHER;
 import static dev.evenkeel.broker.machine.Rig.SHARD;
 import static dev.evenkeel.broker.machine.Rig.batch;
@@ -7,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dev.evenkeel.Fails;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Crashes;
@@ -187,8 +189,7 @@ class LeaseTest {
     rig.grant("g", SHARD, "f", 5);
     assertThat(lease().crashes()).isEqualTo(new Crashes(7, 3, 20, -1));
     begins(6, 7);
-    Outcome failed =
-        new Outcome.Failed(7, 1, Outcome.Way.HELD, 1_000, Outcome.NO_KEY, "broken", null);
+    var failed = new Outcome.Failed(7, 1, Outcome.Way.HELD, 1_000, Outcome.NO_KEY, "broken", null);
     rig.run(new DataCommand.RecordOutcomes("g", SHARD, 6, List.of(failed)));
     rig.grant("g", SHARD, "h", 6);
     assertThat(lease().crashes()).as("it had ended").isEqualTo(new Crashes(7, 3, 20, -1));
@@ -245,8 +246,7 @@ class LeaseTest {
     raiseFeatureLevel();
     rig.fill(SHARD, 20);
     rig.grant("g", SHARD, "a", 0);
-    Outcome failed =
-        new Outcome.Failed(3, 1, Outcome.Way.MOVED, 1_000, Outcome.NO_KEY, "broken", null);
+    var failed = new Outcome.Failed(3, 1, Outcome.Way.MOVED, 1_000, Outcome.NO_KEY, "broken", null);
     rig.run(new DataCommand.RecordOutcomes("g", SHARD, 1, List.of(failed)));
     commit(1, 20);
     rig.grant("g", SHARD, "b", 1);
@@ -336,9 +336,7 @@ class LeaseTest {
   @Test
   void whatIsAppliedDoesNotUnpackABatchToFindATime() {
     BatchBuilder builder = new BatchBuilder(256, BatchPacker.of(Compression.LZ4));
-    for (int i = 0; i < 10; i++) {
-      builder.add(new Message(null, null, 1000 + i, new byte[100]));
-    }
+    times(10, i -> builder.add(new Message(null, null, 1000 + i, new byte[100])));
     rig.append(SHARD, batch(0, 0, 0, 5, 500));
     rig.append(SHARD, builder.build(0, 0, 0));
     assertThat(rig.grant("e", SHARD, "m", 0, StartAt.timestamp(1005)).committed()).isEqualTo(5);
@@ -401,8 +399,7 @@ class LeaseTest {
         new CommitMany(
             Collections.nCopies(Limits.COMMITS_A_COMMAND_MAX + 1, position(SHARD, 1, 0)));
     for (CommitMany wrong : List.of(new CommitMany(List.of()), many)) {
-      assertThatThrownBy(wrong::check)
-          .hasMessageContaining(wrong.positions().size() + " positions: use 1 to 5000");
+      Fails.saying(wrong::check, wrong.positions().size() + " positions: use 1 to 5000");
     }
     assertThatThrownBy(
             () -> new CommitMany(List.of(new CommitMany.Position(null, SHARD, 1, 1, 1))).check())
@@ -450,14 +447,11 @@ class LeaseTest {
 
   @Test
   void aCommandOfNoStepOrTooManyIsRefused() {
-    TakeSteps many =
-        new TakeSteps(Collections.nCopies(Limits.STEPS_A_COMMAND_MAX + 1, grant(0, 5_000)));
+    var many = new TakeSteps(Collections.nCopies(Limits.STEPS_A_COMMAND_MAX + 1, grant(0, 5_000)));
     for (TakeSteps wrong : List.of(steps(), many)) {
-      assertThatThrownBy(wrong::check)
-          .hasMessageContaining(wrong.steps().size() + " steps: use 1 to 1000");
+      Fails.saying(wrong::check, wrong.steps().size() + " steps: use 1 to 1000");
     }
-    assertThatThrownBy(steps(grant(0, 5_000), grant(0, 0))::check)
-        .hasMessageContaining("owner timeout of 0 ms");
+    Fails.saying(steps(grant(0, 5_000), grant(0, 0))::check, "owner timeout of 0 ms");
   }
 
   @Test
@@ -689,9 +683,7 @@ class LeaseTest {
   /** Another topic of the same name has another id, and may lie in other log groups. */
   @Test
   void epochsGoOnWhenATopicIsMadeAgain() {
-    for (int epoch = 0; epoch < 4; epoch++) {
-      rig.grant("g", SHARD, "a", epoch);
-    }
+    times(4, epoch -> rig.grant("g", SHARD, "a", epoch));
     Reply dropped = rig.run(new DataCommand.DropShards(SHARD.topicId()));
     assertThat(dropped).isEqualTo(new Reply.OfNumber(4));
     assertThat(rig.run(new DataCommand.DropShards(SHARD.topicId())))

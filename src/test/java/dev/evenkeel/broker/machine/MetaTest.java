@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.machine;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.protocol.ClusterNode;
@@ -281,9 +282,7 @@ class MetaTest {
   @Test
   void refusesMoreQuotasThanItKeeps() {
     rig.run(new MetaCommand.RaiseFeatureLevel(FeatureLevel.QUOTAS));
-    for (int i = 0; i < Quota.QUOTAS_MAX; i++) {
-      set(topicQuota("t" + i, 5));
-    }
+    times(Quota.QUOTAS_MAX, i -> set(topicQuota("t" + i, 5)));
     assertThat(refusal(set(topicQuota("more", 5)))).isEqualTo(Refusal.TOO_LARGE);
     assertThat(set(topicQuota("t1", 6))).as("a change of one").isEqualTo(Reply.DONE);
   }

@@ -166,9 +166,7 @@ class MoveHistoryTest {
     final Map<MoveRecord.Key, MoveRecord> moves = new LinkedHashMap<>();
 
     void record(List<MoveRecord> batch) {
-      for (MoveRecord move : batch) {
-        moves.merge(move.key(), move, MoveRecord::updatedBy);
-      }
+      batch.forEach(move -> moves.merge(move.key(), move, MoveRecord::updatedBy));
       List<MoveRecord> all = new ArrayList<>(moves.values());
       List<String> groups = all.stream().map(MoveRecord::group).toList();
       for (int index : MoveShares.surplus(groups, Limits.MOVES_KEPT_MAX)) {

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.machine;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.protocol.Commands;
@@ -190,9 +191,7 @@ class PauseTest {
     rig.run(new MetaCommand.CreateTopic("many", 10_000, TopicConfig.DEFAULT));
     rig.run(
         Commands.declareGroup("g", GroupPolicy.SHARDED, List.of("many"), StartAt.EARLIEST, true));
-    for (int i = 0; i < Pause.PAUSES_MAX; i++) {
-      pause("g", "many", i);
-    }
+    times(Pause.PAUSES_MAX, i -> pause("g", "many", i));
     refused(pause("h", null, ALL), Refusal.TOO_LARGE, "10000 pauses");
     assertThat(pause("g", "many", 5)).as("one that there is").isEqualTo(Reply.DONE);
   }

@@ -26,9 +26,7 @@ class ReplayTest {
 
   private static List<byte[]> run(Rig rig, List<byte[]> entries) {
     List<byte[]> replies = new ArrayList<>();
-    for (byte[] entry : entries) {
-      replies.add(rig.entry(entry).array());
-    }
+    entries.forEach(entry -> replies.add(rig.entry(entry).array()));
     return replies;
   }
 

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.machine;
 
+import static dev.evenkeel.Loops.times;
 import static dev.evenkeel.broker.machine.Rig.SHARD;
 import static dev.evenkeel.broker.machine.Rig.batch;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -54,9 +55,7 @@ class RetainTest {
   @Test
   void dropsWholeBatchesOnceTheSlowestGroupConsumedThemLongEnoughAgo() {
     rig.open(TopicConfig.DEFAULT);
-    for (int i = 0; i < 4; i++) {
-      rig.fill(SHARD, 10);
-    }
+    times(4, i -> rig.fill(SHARD, 10));
     long bytes = shard().bytes();
     rig.grant("slow", SHARD, "a", 0);
     rig.grant("fast", SHARD, "a", 0);
@@ -86,9 +85,7 @@ class RetainTest {
     rig.pass(1000);
     assertThat(shard().start()).isZero();
     commit("late", 10);
-    for (int i = 0; i < 50; i++) {
-      rig.pass(42);
-    }
+    times(50, i -> rig.pass(42));
     assertThat(shard().start()).isEqualTo(10);
     assertThat(shard().bytes()).isZero();
     assertThat(rig.fill(SHARD, 1)).isEqualTo(10);
@@ -201,9 +198,7 @@ class RetainTest {
   @Test
   void sizeDropsTheOldest() {
     rig.open(TopicConfig.DEFAULT);
-    for (int i = 0; i < 10; i++) {
-      rig.fill(SHARD, 10);
-    }
+    times(10, i -> rig.fill(SHARD, 10));
     long each = shard().bytes() / 10;
     rig.run(new DataCommand.ConfigureShards(1, new TopicConfig(HOUR, -1, 3 * each + 1)));
     retain();

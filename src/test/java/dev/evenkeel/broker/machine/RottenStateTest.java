@@ -3,6 +3,7 @@ package dev.evenkeel.broker.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.log.DamagedStateException;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.wire.Entry;
@@ -17,7 +18,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -26,13 +26,8 @@ class RottenStateTest {
   private static final ByteRate FAST = new ByteRate(1L << 40);
 
   @TempDir Path temp;
-  private final RocksShared shared = new RocksShared();
+  @Closing private final RocksShared shared = new RocksShared();
   private final List<String> reported = new ArrayList<>();
-
-  @AfterEach
-  void close() {
-    shared.close();
-  }
 
   private Path directory() {
     return temp.resolve("live/d0");

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.machine;
 
+import static dev.evenkeel.Loops.times;
 import static dev.evenkeel.broker.machine.Rig.OTHER;
 import static dev.evenkeel.broker.machine.Rig.SHARD;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -255,17 +256,14 @@ class SubscribedLeaseTest {
   private void takeIn(int topics) {
     rig.run(new MetaCommand.RaiseFeatureLevel(FeatureLevel.TOPIC_PATTERNS));
     rig.run(declares("named"));
-    for (int i = 0; i < topics; i++) {
-      rig.run(new MetaCommand.ActivateTopic(create("t" + i).id(), List.of("g")));
-    }
+    times(topics, i -> rig.run(new MetaCommand.ActivateTopic(create("t" + i).id(), List.of("g"))));
   }
 
   /** What is written for a topic does not grow with what the groups read that take it in. */
   @Test
   void aTopicCostsTheSameInAGroupThatReadsMany() {
     takeIn(2_000);
-    MetaCommand.ActivateTopic next =
-        new MetaCommand.ActivateTopic(create("t_next").id(), List.of("g"));
+    var next = new MetaCommand.ActivateTopic(create("t_next").id(), List.of("g"));
     assertThat(written(new TopicDecider(rig.meta.tables()).activate(next).changes()))
         .isLessThan(500);
     rig.run(next);

@@ -39,8 +39,7 @@ class LeaderBalancerTest {
     for (long now = fromMillis; now < fromMillis + seconds * 1_000L; now += 500) {
       for (String node : NODES) {
         if (answers.containsKey(node)) {
-          LeaderBalancer.Move move =
-              deciders.get(node).next(now, node, NODES, answers, groups(node));
+          var move = deciders.get(node).next(now, node, NODES, answers, groups(node));
           if (move != null) {
             moves.add(move.group() + ">" + move.node());
             leaders.put(move.group(), move.node());
@@ -215,8 +214,7 @@ class LeaderBalancerTest {
   void onlyAVoterGetsMeta() {
     List<LeaderBalancer.Group> meta = groups("n1").subList(0, 1);
     for (long now = 0; now < 30_000; now += 500) {
-      LeaderBalancer.Move move =
-          deciders.get("n1").next(now, "n1", NODES, answers, meta, group -> List.of("n3"));
+      var move = deciders.get("n1").next(now, "n1", NODES, answers, meta, group -> List.of("n3"));
       if (move != null) {
         assertThat(move.node()).isEqualTo("n3");
         return;

@@ -2,8 +2,9 @@ package dev.evenkeel.broker.member;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
+import dev.evenkeel.Refused;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.log.Follower;
 import dev.evenkeel.log.NodeInfo;
@@ -53,11 +54,11 @@ class MemberDecisionsTest {
                 Replacement.check(
                     "n2", NODES, "id", half, List.of("n1@a", "n2@b", "n2@new"), List.of("n1@a")))
         .doesNotThrowAnyException();
-    assertThatThrownBy(
-            () ->
-                Replacement.check(
-                    "n2", NODES, "id", half, List.of("n1@a", "n2@new"), List.of("n1@a", "n2@new")))
-        .hasMessageContaining("alive and has its data");
+    Fails.saying(
+        () ->
+            Replacement.check(
+                "n2", NODES, "id", half, List.of("n1@a", "n2@new"), List.of("n1@a", "n2@new")),
+        "alive and has its data");
   }
 
   @Test
@@ -94,9 +95,7 @@ class MemberDecisionsTest {
   }
 
   private static void assertRefused(String node, Peer answer, Refusal refusal, String part) {
-    assertThatThrownBy(() -> check(node, answer))
-        .isInstanceOf(RefusedException.class)
-        .hasMessageContaining(part)
+    Refused.saying(() -> check(node, answer), part)
         .satisfies(e -> assertThat(((RefusedException) e).refusal()).isEqualTo(refusal));
   }
 }

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.member;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.broker.member.PlacementPlanner.Group;
@@ -29,9 +30,7 @@ class PlacementPlannerTest {
 
     World(long seed, int nodeCount, int groupCount, int zoneCount, boolean even) {
       random = new Random(seed);
-      for (int i = 0; i < nodeCount; i++) {
-        add(zoneCount);
-      }
+      times(nodeCount, i -> add(zoneCount));
       for (int i = 0; i < groupCount; i++) {
         long bytes = even ? 1_000 * MIB : random.nextInt(2_000) * MIB;
         groups.add(new Group("d" + i, Set.of(), 3, bytes));
@@ -174,9 +173,7 @@ class PlacementPlannerTest {
     World world = new World(7, 3, 12, 0, true);
     world.settle();
     long before = world.weightOf("n000");
-    for (int i = 0; i < 3; i++) {
-      world.add(0);
-    }
+    times(3, i -> world.add(0));
     world.settle();
     for (String node : world.taking()) {
       assertThat((double) world.weightOf(node) / before).isBetween(0.425, 0.575);

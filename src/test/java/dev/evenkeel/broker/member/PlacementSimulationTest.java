@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.member;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.broker.member.PlacementSteps.Step;
@@ -335,9 +336,7 @@ class PlacementSimulationTest {
 
     private void send(int driver, Step step) {
       int times = calm ? 1 : random.nextInt(10) == 0 ? 0 : random.nextInt(10) == 0 ? 2 : 1;
-      for (int i = 0; i < times; i++) {
-        after(calm ? 1 : random.nextInt(6_000), () -> take(driver, step));
-      }
+      times(times, i -> after(calm ? 1 : random.nextInt(6_000), () -> take(driver, step)));
     }
 
     private static boolean isOfMeta(Step step) {

@@ -1,9 +1,13 @@
 package dev.evenkeel.broker.node;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
+import dev.evenkeel.Wait;
 import dev.evenkeel.broker.machine.BodyUse;
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.SegmentBodies;
@@ -50,7 +54,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -63,10 +66,10 @@ class BodyCleanerTest {
   private static final Shard LAZY = new Shard(2, 0);
 
   @TempDir Path directory;
-  private final RocksShared shared = new RocksShared();
+  @Closing private final RocksShared shared = new RocksShared();
   private final AtomicLong clock = new AtomicLong(1_000_000);
   private long nowMillis;
-  private BrokerNode node;
+  @Closing private BrokerNode node;
 
   @BeforeEach
   void start() throws Exception {
@@ -117,12 +120,6 @@ class BodyCleanerTest {
             (proxy, method, arguments) -> null);
   }
 
-  @AfterEach
-  void stop() {
-    node.close();
-    shared.close();
-  }
-
   private LogGroup log() {
     return node.log().data().get(0);
   }
@@ -156,9 +153,7 @@ class BodyCleanerTest {
         all.get(i).get();
       }
     }
-    for (CompletableFuture<?> each : all) {
-      each.get();
-    }
+    each(all, each -> each.get());
   }
 
   private CompletableFuture<?> append(AppendBody.Item item) {
@@ -189,12 +184,11 @@ class BodyCleanerTest {
   }
 
   private void awaitRounds(long bytesMax) {
-    await()
-        .untilAsserted(
-            () -> {
-              round();
-              assertThat(bytesOnDisk()).isLessThan(bytesMax);
-            });
+    Wait.untilAsserted(
+        () -> {
+          round();
+          assertThat(bytesOnDisk()).isLessThan(bytesMax);
+        });
   }
 
   private void round() throws IOException {
@@ -288,12 +282,11 @@ class BodyCleanerTest {
     run(new DataCommand.Retain());
     run(new DataCommand.Retain());
     long all = (long) batches * each * 1_024;
-    await()
-        .untilAsserted(
-            () -> {
-              round();
-              assertThat(figures().liveBytes() + figures().deadBytes()).isLessThan(all / 50);
-            });
+    Wait.untilAsserted(
+        () -> {
+          round();
+          assertThat(figures().liveBytes() + figures().deadBytes()).isLessThan(all / 50);
+        });
     assertThat(deadLetters()).containsExactlyElementsOf(payloads);
     long rewritten = node.maintenance().cleaner(0).rewrittenBytes();
     run(new DataCommand.DropDeadLetters("g", BUSY, dead.subList(0, 1)));
@@ -335,9 +328,7 @@ class BodyCleanerTest {
     append(BUSY, 10, BATCH_BYTES);
     round();
     long before = node.maintenance().cleaner(0).scans();
-    for (int i = 0; i < 5; i++) {
-      round();
-    }
+    times(5, i -> round());
     assertThat(node.maintenance().cleaner(0).scans()).isEqualTo(before);
     run(new DataCommand.Retain());
     round();
@@ -399,9 +390,7 @@ class BodyCleanerTest {
       }
     }
     Files.delete(obstacle);
-    for (int i = 0; i < 3; i++) {
-      round();
-    }
+    times(3, i -> round());
     assertThat(obstacle).exists();
     assertThat(state().tables().shard(LAZY).end()).isEqualTo(1);
   }

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.quota;
 
+import static dev.evenkeel.Loops.times;
 import static dev.evenkeel.broker.quota.VirtualPort.MILLI;
 import static dev.evenkeel.broker.quota.VirtualPort.SECOND;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -24,12 +25,9 @@ class GroupDebtsTest {
     final GroupDebts debts;
 
     Node(int shards) {
-      QuotaMeters meters =
-          new QuotaMeters(new Meters(null, new SimpleMeterRegistry(), 10).scope("test"));
+      var meters = new QuotaMeters(new Meters(null, new SimpleMeterRegistry(), 10).scope("test"));
       debts = new GroupDebts(new VirtualPort(world), meters, this::look);
-      for (int i = 0; i < shards; i++) {
-        look(new Shard(1, i));
-      }
+      times(shards, i -> look(new Shard(1, i)));
     }
 
     void look(Shard shard) {

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.quota;
 
+import static dev.evenkeel.Loops.times;
 import static dev.evenkeel.broker.quota.VirtualPort.MILLI;
 import static dev.evenkeel.broker.quota.VirtualPort.SECOND;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -52,9 +53,7 @@ class QuotaGateTest {
     Sender(QuotaGate gate, int messages, int underWay) {
       this.gate = gate;
       this.messages = messages;
-      for (int i = 0; i < underWay; i++) {
-        send();
-      }
+      times(underWay, i -> send());
     }
 
     private void send() {
@@ -95,9 +94,7 @@ class QuotaGateTest {
   void refusesWhenTheLineIsTooLong() {
     messages(100);
     List<Future<Void>> all = new ArrayList<>();
-    for (int i = 0; i < 10; i++) {
-      all.add(gate.pass(TOPIC, this, 10, 10));
-    }
+    times(10, i -> all.add(gate.pass(TOPIC, this, 10, 10)));
     assertThat(all).filteredOn(Future::failed).isNotEmpty();
     assertThat(refusal(all.get(9))).isEqualTo(Refusal.OVERLOADED);
     assertThat(all.get(9).cause())
@@ -213,9 +210,7 @@ class QuotaGateTest {
   void whatWaitsHasALimitInBytes() {
     messages(50);
     List<Future<Void>> all = new ArrayList<>();
-    for (int i = 0; i < 100; i++) {
-      all.add(gate.pass(TOPIC, "sender " + i, 64 << 10, 1));
-    }
+    times(100, i -> all.add(gate.pass(TOPIC, "sender " + i, 64 << 10, 1)));
     assertThat(all.stream().filter(each -> !each.isComplete())).hasSize(16);
     assertThat(all.subList(16, 100)).allMatch(each -> refusal(each) == Refusal.OVERLOADED);
   }
@@ -224,9 +219,7 @@ class QuotaGateTest {
   void aSenderLeavesRoomForOthers() {
     messages(1_000);
     List<Future<Void>> all = new ArrayList<>();
-    for (int i = 0; i < 20; i++) {
-      all.add(gate.pass(TOPIC, "large", 64 << 10, 1));
-    }
+    times(20, i -> all.add(gate.pass(TOPIC, "large", 64 << 10, 1)));
     assertThat(all.stream().filter(each -> !each.isComplete())).hasSize(8);
     assertThat(gate.pass(TOPIC, "other", 64 << 10, 1).isComplete()).isFalse();
   }
@@ -297,13 +290,9 @@ class QuotaGateTest {
   private void crowd(int perSecond, int large, int seconds, int busy) {
     messages(perSecond);
     List<Insists> insists = new ArrayList<>();
-    for (int i = 0; i < large; i++) {
-      insists.add(new Insists(perSecond * seconds + i));
-    }
+    times(large, i -> insists.add(new Insists(perSecond * seconds + i)));
     List<Sender> many = new ArrayList<>();
-    for (int i = 0; i < busy; i++) {
-      many.add(new Sender(gate, Math.max(1, perSecond / 4), 8));
-    }
+    times(busy, i -> many.add(new Sender(gate, Math.max(1, perSecond / 4), 8)));
     // Half of its share.
     Modest modest = new Modest(2L * SECOND * (large + 2 * busy + 1) / perSecond);
     int runs = 600;

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.serve;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.broker.state.ShardRecord;
@@ -123,8 +124,7 @@ class FiltersTest {
     while (from < end) {
       long first = from;
       List<Cached> left = batches.stream().filter(each -> each.endOffset() > first).toList();
-      FilteredBatches.Found found =
-          FilteredBatches.of(left, FRAMES, request(filter, from, bytesMax, messagesMax));
+      var found = FilteredBatches.of(left, FRAMES, request(filter, from, bytesMax, messagesMax));
       assertThat(found.next()).isGreaterThan(from);
       if (found.frame() != null) {
         ShardRecord record = new ShardRecord(3, end, 0, 0, 0, 0, 0, false);
@@ -150,13 +150,10 @@ class FiltersTest {
   @Test
   void fewMessagesOfManyCostFewBytes() {
     BatchBuilder builder = new BatchBuilder(64);
-    for (int i = 0; i < 1_000; i++) {
-      builder.add(Message.of("k" + i, 5, new byte[100]));
-    }
+    times(1_000, i -> builder.add(Message.of("k" + i, 5, new byte[100])));
     List<Cached> batches = List.of(new Cached(0, builder.build(1, 0, 0), 1));
     MessageFilter three = MessageFilter.of("key=k7", "key=k8", "key=k500");
-    FilteredBatches.Found found =
-        FilteredBatches.of(batches, FRAMES, request(three, 0, 1 << 20, 99));
+    var found = FilteredBatches.of(batches, FRAMES, request(three, 0, 1 << 20, 99));
     assertThat(found.messages()).isEqualTo(3);
     assertThat(found.bytes()).isLessThan(600);
     FetchRequest other = request(MessageFilter.of("key=other"), 0, 1 << 20, 99);

@@ -48,10 +48,8 @@ public final class MovesBench {
       Map<Shard, Long> lastInSealed,
       int batchesMax) {
     DelayCounts counts = state.tables().delays().of(shard);
-    List<DelayedSplit.Delayed> batches =
-        state.read(store -> read(state, store, shard, counts, batchesMax));
-    DelayedSplit split =
-        new DelayedSplit(topic, DelayedMoves.producerId(shard), epoch, lastInSealed, true);
+    var batches = state.read(store -> read(state, store, shard, counts, batchesMax));
+    var split = new DelayedSplit(topic, DelayedMoves.producerId(shard), epoch, lastInSealed, true);
     return new Chunk(
         new DataCommand.DropDelayed(shard, counts.batches(), batches.size()), split.of(batches));
   }

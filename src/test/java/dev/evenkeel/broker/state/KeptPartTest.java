@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.state;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.protocol.Compression;
@@ -24,9 +25,7 @@ class KeptPartTest {
     int at = 0;
     for (int i = 0; i < BATCHES; i++) {
       BatchBuilder builder = new BatchBuilder(4_096, BatchPacker.of(Compression.LZ4));
-      for (int position = 0; position < MESSAGES; position++) {
-        builder.add(new Message(null, null, 1, new byte[1_024]));
-      }
+      times(MESSAGES, position -> builder.add(new Message(null, null, 1, new byte[1_024])));
       Batch batch = builder.build(0, 0, 0);
       for (int position = 0; position < MESSAGES; position++) {
         BatchPlace place = new BatchPlace(7, at, batch.crc());

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.state;
 
+import static dev.evenkeel.Loops.times;
 import static dev.evenkeel.broker.machine.Rig.OTHER;
 import static dev.evenkeel.broker.machine.Rig.SHARD;
 import static dev.evenkeel.broker.machine.Rig.batch;
@@ -178,9 +179,7 @@ class TailCacheTest {
     Thread writer =
         new Thread(
             () -> {
-              for (int i = 0; i < 20_000; i++) {
-                group.add(SHARD, i, one(i % 300, i).bytes(), i);
-              }
+              times(20_000, i -> group.add(SHARD, i, one(i % 300, i).bytes(), i));
               adding.set(false);
             });
     writer.start();
@@ -218,14 +217,10 @@ class TailCacheTest {
     long bytesMax = 4 << 20;
     TailMemory node = new TailMemory(bytesMax);
     List<TailCache> groups = new ArrayList<>();
-    for (int i = 0; i < 10; i++) {
-      groups.add(new TailCache(node));
-    }
+    times(10, i -> groups.add(new TailCache(node)));
     int count = 0;
     Shard[] shards = new Shard[groups.size()];
-    for (int i = 0; i < shards.length; i++) {
-      shards[i] = new Shard(1, i);
-    }
+    times(shards.length, i -> shards[i] = new Shard(1, i));
     long[] offsets = new long[shards.length];
     long before = threads.getThreadAllocatedBytes(Thread.currentThread().getId());
     // As many as fit, and so nothing is dropped.

@@ -1,8 +1,10 @@
 package dev.evenkeel.bus.frame;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Refused;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.netty.buffer.ByteBuf;
@@ -75,9 +77,7 @@ class FrameDecoderTest {
   void eachByteMayComeAlone() {
     byte[] bytes = frame(FrameKind.REQUEST, 7, new byte[] {1, 2, 3}).getBytes();
     byte[][] chunks = new byte[bytes.length][];
-    for (int i = 0; i < bytes.length; i++) {
-      chunks[i] = new byte[] {bytes[i]};
-    }
+    times(bytes.length, i -> chunks[i] = new byte[] {bytes[i]});
     assertThat(read(chunks))
         .containsExactly(
             new SessionFrame(FrameKind.REQUEST, 7, Buffer.buffer(new byte[] {1, 2, 3})));
@@ -106,10 +106,7 @@ class FrameDecoderTest {
     List<Object> out = read(bytes.getBytes(), frame(FrameKind.PING, 3, new byte[0]).getBytes());
     assertThat(out).hasSize(2);
     assertThat(out.get(0)).isEqualTo(new SessionFrame(FrameKind.PING, 1, Buffer.buffer()));
-    assertThat(out.get(1))
-        .isInstanceOfSatisfying(
-            RefusedException.class,
-            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.INVALID));
+    Refused.is(Refusal.INVALID, (Throwable) out.get(1));
     assertThat(channel.isOpen()).isTrue();
   }
 
@@ -135,8 +132,7 @@ class FrameDecoderTest {
     // More than the heap of a test, if each held 64 KiB.
     List<EmbeddedChannel> all = new ArrayList<>();
     for (int i = 0; i < 17_000; i++) {
-      EmbeddedChannel each =
-          new EmbeddedChannel(new FrameDecoder(Integer.MAX_VALUE - 100, FrameRoom.ENDLESS));
+      var each = new EmbeddedChannel(new FrameDecoder(Integer.MAX_VALUE - 100, FrameRoom.ENDLESS));
       Buffer head = Buffer.buffer().appendInt(Integer.MAX_VALUE - 200);
       head.appendByte((byte) 1).appendByte((byte) 3).appendInt(1).appendByte((byte) 1);
       each.writeInbound(Unpooled.wrappedBuffer(head.getBytes()));
@@ -181,10 +177,7 @@ class FrameDecoderTest {
     }
     assertThat(room.left).isZero();
     Object refused = connections.get(2).readInbound();
-    assertThat(refused)
-        .isInstanceOfSatisfying(
-            RefusedException.class,
-            failure -> assertThat(failure.refusal()).isEqualTo(Refusal.OVERLOADED));
+    Refused.is(Refusal.OVERLOADED, (Throwable) refused);
     connections.get(0).writeInbound(Unpooled.wrappedBuffer(bytes, 50_000, bytes.length - 50_000));
     Object whole = connections.get(0).readInbound();
     assertThat(whole).isInstanceOf(SessionFrame.class);
@@ -207,8 +200,7 @@ class FrameDecoderTest {
   void bodiesThatEndTooEarlyAreRefusedWhenTheyAreRead() {
     SessionFrame request = new SessionFrame(FrameKind.REQUEST, 1, Buffer.buffer());
     assertThatThrownBy(request::address).hasMessageContaining("ends too early");
-    SessionFrame noTimeout =
-        new SessionFrame(FrameKind.REQUEST, 1, SessionFrame.addressed("evenkeel.view"));
+    var noTimeout = new SessionFrame(FrameKind.REQUEST, 1, SessionFrame.addressed("evenkeel.view"));
     assertThat(noTimeout.address()).isEqualTo("evenkeel.view");
     assertThatThrownBy(noTimeout::timeoutMillis).hasMessageContaining("ends too early");
     assertThatThrownBy(noTimeout::requestBody).hasMessageContaining("ends too early");

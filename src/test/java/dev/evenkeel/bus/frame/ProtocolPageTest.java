@@ -1,5 +1,6 @@
 package dev.evenkeel.bus.frame;
 
+import static dev.evenkeel.Loops.each;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Assignment;
@@ -96,9 +97,7 @@ class ProtocolPageTest {
     StringBuilder all = new StringBuilder();
     Path site = Path.of("src/site/markdown");
     try (Stream<Path> files = Files.list(site.resolve("protocol"))) {
-      for (Path page : files.sorted().toList()) {
-        all.append(Files.readString(page)).append('\n');
-      }
+      each(files.sorted().toList(), page -> all.append(Files.readString(page)).append('\n'));
     }
     pages = all.append(Files.readString(site.resolve("protocol.md"))).toString();
     for (Matcher example = EXAMPLE.matcher(pages); example.find(); ) {
@@ -277,8 +276,7 @@ class ProtocolPageTest {
             Op.FETCH,
             new FetchRequest("billing", SHARD, 7, 17, 1 << 20, 1_000, -1, 15_000).encode()));
     FetchRequest first = new FetchRequest("billing", SHARD, 7, 17, 1 << 20, 1_000, -1, 15_000);
-    FetchRequest second =
-        new FetchRequest("billing", new Shard(1, 4), 5, 2, 1 << 20, 1_000, -1, 15_000);
+    var second = new FetchRequest("billing", new Shard(1, 4), 5, 2, 1 << 20, 1_000, -1, 15_000);
     expected.put(
         "fetch-many",
         request(Op.FETCH_MANY, new FetchManyRequest(List.of(first, second)).encode()));
@@ -452,8 +450,7 @@ class ProtocolPageTest {
   }
 
   private static ClusterView view() {
-    TopicInfo topic =
-        new TopicInfo(1, "orders", 4, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, TIME);
+    var topic = new TopicInfo(1, "orders", 4, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, TIME);
     List<String> nodes = List.of("n1", "n2", "n3");
     return new ClusterView(
         "c1b7c0de", "n1", "n1", nodes, nodes, List.of(topic), 4, List.of(4L, 3L, 7L), true, 57);

@@ -1,5 +1,6 @@
 package dev.evenkeel.bus.level;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.protocol.Message;
@@ -32,9 +33,7 @@ class LevelFramesTest {
         .isEqualTo(place);
 
     long[] above = new long[count];
-    for (int i = 0; i < count; i++) {
-      above[i] = number + 2L * i;
-    }
+    times(count, i -> above[i] = number + 2L * i);
     Report report =
         new Report(
             "g", text, 1, 2, 3, number, number, above, List.of(new Report.Failed(4, text)), 9);
@@ -56,8 +55,7 @@ class LevelFramesTest {
             keyed ? Map.of("name", payload) : Map.of(),
             1_700_000_000_000L,
             payload);
-    HandOut.Entry entry =
-        new HandOut.Entry(new MessageId(new Shard(4, 1), offset, 9), 3, 2, message);
+    var entry = new HandOut.Entry(new MessageId(new Shard(4, 1), offset, 9), 3, 2, message);
     HandOut deal = deal(offset, keyed ? payload : null, text, List.of(entry));
     assertThat(HandOut.decode(deal.encode().view())).usingRecursiveComparison().isEqualTo(deal);
     HandOut empty = deal(offset, keyed ? payload : null, text, List.of());

@@ -1,5 +1,6 @@
 package dev.evenkeel.bus.meters;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -40,9 +41,7 @@ class LabelBoundsTest {
   @Property
   void whatIsGoneMakesRoom(@ForAll @IntRange(min = 1, max = 5) int max) {
     LabelLimit limit = new LabelLimit(max);
-    for (int i = 0; i < max; i++) {
-      assertThat(limit.of("t" + i)).isEqualTo("t" + i);
-    }
+    times(max, i -> assertThat(limit.of("t" + i)).isEqualTo("t" + i));
     assertThat(limit.of("new")).isEqualTo(LabelLimit.OTHER);
     limit.retain(Set.of("new"));
     assertThat(limit.of("new")).isEqualTo("new");
@@ -51,9 +50,7 @@ class LabelBoundsTest {
   @Property
   void rowsAreBounded(@ForAll @IntRange(min = 1, max = 9) int max) {
     Rows rows = new Rows(max);
-    for (int i = 0; i < 50; i++) {
-      rows.add(1, "g" + i, "t" + i);
-    }
+    times(50, i -> rows.add(1, "g" + i, "t" + i));
     assertThat(rows.sums()).hasSize(max + 1);
     assertThat(rows.sums().get(List.of(LabelLimit.OTHER, LabelLimit.OTHER))).isEqualTo(50.0 - max);
   }

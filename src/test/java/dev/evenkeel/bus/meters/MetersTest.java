@@ -4,7 +4,9 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.PrometheusText;
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.LocalObjects;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -15,19 +17,13 @@ import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class MetersTest {
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final PrometheusMeterRegistry registry =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT).throwExceptionOnRegistrationFailure();
   private final Meters meters = new Meters(vertx, registry, 2);
-
-  @AfterEach
-  void close() throws Exception {
-    await(vertx.close());
-  }
 
   private PrometheusText text() {
     return PrometheusText.parse(registry.scrape());
@@ -126,20 +122,18 @@ class MetersTest {
             });
     await(Future.all(meters.refresh(), meters.refresh()));
     // Within a second of its begin it is the same; the silent part alone took that long.
-    await()
-        .until(
-            () -> {
-              await(meters.refresh());
-              return reads.get() >= 2;
-            });
+    Wait.until(
+        () -> {
+          await(meters.refresh());
+          return reads.get() >= 2;
+        });
     assertThat(asked).as("still under way: not asked again").hasValue(1);
     silent.complete();
-    await()
-        .until(
-            () -> {
-              await(meters.refresh());
-              return asked.get() >= 2;
-            });
+    Wait.until(
+        () -> {
+          await(meters.refresh());
+          return asked.get() >= 2;
+        });
     assertThat(text().value("evenkeel_metrics_age_seconds", "part", "failing")).isPositive();
   }
 

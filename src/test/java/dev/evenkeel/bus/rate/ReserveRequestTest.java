@@ -1,12 +1,11 @@
 package dev.evenkeel.bus.rate;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Refused;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import org.junit.jupiter.api.Test;
 
 class ReserveRequestTest {
@@ -18,10 +17,7 @@ class ReserveRequestTest {
   }
 
   private static void refused(ReserveRequest request) {
-    assertThatThrownBy(() -> again(request))
-        .isInstanceOfSatisfying(
-            RefusedException.class,
-            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.INVALID));
+    Refused.with(Refusal.INVALID, () -> again(request));
   }
 
   @Test

@@ -24,8 +24,7 @@ class AbsenceTest {
   @BeforeEach
   void groupThatStopped() {
     Heartbeat member = bench.beat("a");
-    bench.send(member);
-    bench.send(Bench.leaving(member));
+    bench.send(member, Bench.leaving(member));
     bench.pass(10_000);
   }
 
@@ -109,8 +108,7 @@ class AbsenceTest {
     bench.loseTime = true;
     bench.activate(List.of());
     Heartbeat member = bench.beat("a", "a2", 200);
-    bench.send(member);
-    bench.send(Bench.leaving(member));
+    bench.send(member, Bench.leaving(member));
     bench.loseTime = false;
     bench.pass(30 * MINUTE);
     assertThat(bench.log.groups).containsKey("g");

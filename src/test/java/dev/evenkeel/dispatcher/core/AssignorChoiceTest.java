@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.assign.Assignor;
@@ -64,12 +65,9 @@ class AssignorChoiceTest {
   @Test
   void itDecidesWhoGetsWhat() {
     knowLast();
-    bench.send(asking(a, "last"));
-    bench.send(b);
+    bench.send(asking(a, "last"), b);
     assertThat(status()).isEqualTo(GroupStatus.HEAVY_LOAD_WITH_CONSUMER_IDLE_BALANCE_NEEDED);
-    for (int shard = 0; shard < 4; shard++) {
-      bench.release(shard);
-    }
+    times(4, shard -> bench.release(shard));
     assertThat(bench.owners()).isEqualTo("bbbb");
     assertThat(status()).as("as it decided, however uneven").isEqualTo(GroupStatus.OK);
   }
@@ -95,8 +93,7 @@ class AssignorChoiceTest {
   @Test
   void whoIsAloneChangesIt() {
     knowLast();
-    bench.send(asking(a, "average"));
-    bench.send(Bench.leaving(a));
+    bench.send(asking(a, "average"), Bench.leaving(a));
     assertThat(bench.send(asking(b, "last"))).isInstanceOf(Assignment.class);
     assertThat(recorded()).isEqualTo("last");
     bench.send(a.withWishes(Heartbeat.Wishes.NONE));
@@ -128,8 +125,7 @@ class AssignorChoiceTest {
     bench.activate(List.of());
     assertThat(bench.send(asking(a, "last"))).isInstanceOf(Assignment.class);
     bench.send(b);
-    bench.release(2);
-    bench.release(3);
+    bench.release(2, 3);
     assertThat(bench.owners()).isEqualTo("aabb");
     assertThat(recorded()).isEqualTo("last");
   }
@@ -137,10 +133,8 @@ class AssignorChoiceTest {
   @Test
   void aChangeIsPlannedForWithItsCause() {
     knowLast();
-    bench.send(a);
-    bench.send(b);
-    bench.release(2);
-    bench.release(3);
+    bench.send(a, b);
+    bench.release(2, 3);
     // Another dispatcher has taken the change in; this one reads of it.
     bench.log.apply(
         new dev.evenkeel.protocol.MetaCommand.DeclareGroup(

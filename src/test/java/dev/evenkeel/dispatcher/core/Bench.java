@@ -27,6 +27,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** A core with a log that answers at once, and a clock to be set. */
 final class Bench {
@@ -220,6 +222,13 @@ final class Bench {
     return answers.get(request);
   }
 
+  /** Several, one after another. */
+  void send(Heartbeat first, Heartbeat second, Heartbeat... more) {
+    send(first);
+    send(second);
+    Stream.of(more).forEach(this::send);
+  }
+
   /** A member names what it was told that it owns, unless the test has it name something. */
   private Heartbeat marked(Heartbeat beat) {
     Assignment last = told.get(beat.instance());
@@ -283,6 +292,12 @@ final class Bench {
     }
     run(core.leaseChanged(LeaseChange.of(((Reply.OfLease) reply).lease()), now));
     return reply;
+  }
+
+  void release(int first, int second, int... more) {
+    release(first);
+    release(second);
+    IntStream.of(more).forEach(this::release);
   }
 
   Lease lease(int shard) {

@@ -67,8 +67,7 @@ class BroadcastGroupTest {
   /** Nodes tell of leases that went with a topic before or after the topic itself. */
   @Test
   void aGroupWhoseTopicIsDeletedMayBecomeOne() {
-    bench.send(bench.beat("a"));
-    bench.send(Bench.leaving(bench.beat("a")));
+    bench.send(bench.beat("a"), Bench.leaving(bench.beat("a")));
     List<Lease> gone = List.copyOf(bench.log.leases.remove("g").values());
     bench.run(bench.core.leaseChanged(LeaseChange.forgotten(gone.get(0)), bench.now));
     bench.log.topics.clear();

@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.assign.GroupStatus;
@@ -21,10 +22,8 @@ class ClosingMemberTest {
   private final Heartbeat b = bench.beat("b");
 
   private void twoEach() {
-    bench.send(a);
-    bench.send(b);
-    bench.release(2);
-    bench.release(3);
+    bench.send(a, b);
+    bench.release(2, 3);
     assertThat(bench.owners()).isEqualTo("aabb");
     bench.clear();
   }
@@ -73,19 +72,15 @@ class ClosingMemberTest {
     bench.send(closing);
     bench.pass(8_000, closing, c);
     assertThat(bench.owners()).isEqualTo("ccbb");
-    bench.release(2);
-    bench.release(3);
+    bench.release(2, 3);
     assertThat(bench.owners()).isEqualTo("cccc");
   }
 
   @Test
   void theLastOneIsNotGivenBackWhatItLetGo() {
-    bench.send(a);
-    bench.send(a.asClosing());
+    bench.send(a, a.asClosing());
     assertThat(bench.lease(0).drain()).isNull();
-    for (int shard = 0; shard < 4; shard++) {
-      bench.release(shard);
-    }
+    times(4, shard -> bench.release(shard));
     bench.pass(10_000, a.asClosing());
     assertThat(bench.owners()).isEqualTo("----");
     assertThat(bench.lease(3).epoch()).isEqualTo(1);
@@ -96,8 +91,7 @@ class ClosingMemberTest {
   /** Only an owner that was not asked for its shard counts as one that died. */
   @Test
   void whoLeavesBeforeItHearsOfItsShardsIsAskedForThem() {
-    bench.send(a);
-    bench.send(Bench.leaving(a));
+    bench.send(a, Bench.leaving(a));
     bench.clear();
     bench.send(b);
     assertThat(bench.owners()).isEqualTo("bbbb");
@@ -109,17 +103,14 @@ class ClosingMemberTest {
   void neitherIsOneThatOnlyLetsGo() {
     bench.send(a);
     bench.clear();
-    for (int shard = 0; shard < 4; shard++) {
-      bench.release(shard);
-    }
+    times(4, shard -> bench.release(shard));
     assertThat(bench.owners()).isEqualTo("----");
     assertThat(bench.writes()).isEmpty();
   }
 
   @Test
   void aHandOverToItIsRedirected() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     Heartbeat c = bench.beat("c");
     bench.send(c);
     assertThat(bench.lease(3).drain().to()).isEqualTo("c");
@@ -132,10 +123,8 @@ class ClosingMemberTest {
   @Test
   void aLateHeartbeatFromBeforeDoesNotTakeItBack() {
     twoEach();
-    bench.send(b.asClosing());
-    bench.send(b);
-    bench.release(2);
-    bench.release(3);
+    bench.send(b.asClosing(), b);
+    bench.release(2, 3);
     assertThat(bench.owners()).isEqualTo("aaaa");
     bench.pass(10_000, a, b);
     assertThat(bench.owners()).isEqualTo("aaaa");
@@ -152,11 +141,8 @@ class ClosingMemberTest {
 
   @Test
   void itIsNoIdleConsumer() {
-    bench.send(a);
-    bench.send(a.asClosing());
-    for (int shard = 0; shard < 4; shard++) {
-      bench.release(shard);
-    }
+    bench.send(a, a.asClosing());
+    times(4, shard -> bench.release(shard));
     assertThat(bench.core.find("g").status(bench.core.topics()))
         .isEqualTo(GroupStatus.UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS);
   }
@@ -183,8 +169,7 @@ class ClosingMemberTest {
   /** An owner that is asked for a shard, and dies then, does not count: so it is not asked. */
   @Test
   void aHandOverFromOneThatDiedOfAMessageIsCalledOffBefore() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     assertThat(bench.lease(3).drain().to()).isEqualTo("b");
     bench.clear();
     bench.send(dying(a));
@@ -200,8 +185,7 @@ class ClosingMemberTest {
 
   @Test
   void aHandOverFromOneThatLeavesIsNotCalledOff() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     bench.clear();
     bench.send(Bench.leaving(a));
     assertThat(bench.writes())
@@ -214,8 +198,7 @@ class ClosingMemberTest {
     bench.send(a);
     bench.log.topic(2, "u", 1);
     long held = 100;
-    List<DispatcherAction> wanted =
-        bench.core.heartbeat(held, Bench.in(b, "sharded", List.of("u"), null), bench.now);
+    var wanted = bench.core.heartbeat(held, Bench.in(b, "sharded", List.of("u"), null), bench.now);
     bench.send(Bench.leaving(b));
     bench.run(wanted);
     assertThat(((DispatcherAction.Refuse) bench.answers.get(held)).refusal())

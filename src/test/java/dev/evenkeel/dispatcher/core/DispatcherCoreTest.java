@@ -74,8 +74,7 @@ class DispatcherCoreTest {
       Bench bench = Bench.withShards(2);
       Heartbeat a = bench.beat("a");
       Heartbeat b = bench.beat("b");
-      bench.send(a);
-      bench.send(b);
+      bench.send(a, b);
       bench.pass(49_000, a, b);
       assertThat(bench.owners()).isEqualTo("aa");
       bench.pass(2_000, a, b);
@@ -87,8 +86,7 @@ class DispatcherCoreTest {
     void drainIsCalledOffWhenItsTargetDies() {
       Bench bench = Bench.withShards(2);
       Heartbeat a = bench.beat("a");
-      bench.send(a);
-      bench.send(bench.beat("b"));
+      bench.send(a, bench.beat("b"));
       assertThat(bench.lease(1).drain()).isNotNull();
       bench.pass(6_000, a);
       assertThat(bench.lease(1).drain()).isNull();
@@ -101,8 +99,7 @@ class DispatcherCoreTest {
       Bench bench = Bench.withShards(2);
       Heartbeat a = bench.beat("a");
       Heartbeat c = bench.beat("c");
-      bench.send(a);
-      bench.send(c);
+      bench.send(a, c);
       Drain first = bench.lease(1).drain();
       assertThat(first.to()).isEqualTo("c");
       bench.now += 1_000;
@@ -116,8 +113,7 @@ class DispatcherCoreTest {
       Bench bench = Bench.withShards(2);
       Heartbeat a = bench.beat("a");
       Heartbeat b = bench.beat("b");
-      bench.send(a);
-      bench.send(b);
+      bench.send(a, b);
       bench.release(1);
       assertThat(bench.owners()).isEqualTo("ab");
       bench.release(1);
@@ -135,8 +131,7 @@ class DispatcherCoreTest {
       bench.activate(List.of());
       Heartbeat a = Bench.in(bench.beat("a"), "sharded", List.of("t", "u"), null);
       Heartbeat b = bench.beat("b");
-      bench.send(a);
-      bench.send(b);
+      bench.send(a, b);
       bench.release(1);
       assertThat(bench.owners()).isEqualTo("ab");
       // The brokers tell of the dropped lease before the topics are read again.
@@ -180,8 +175,7 @@ class DispatcherCoreTest {
       Bench bench = Bench.withShards(2);
       Heartbeat a = bench.beat("a");
       Heartbeat b = bench.beat("b");
-      bench.send(a);
-      bench.send(b);
+      bench.send(a, b);
       bench.release(1);
       assertThat(bench.owners()).isEqualTo("ab");
       bench.pass(4_500, a);
@@ -197,8 +191,7 @@ class DispatcherCoreTest {
       Bench bench = Bench.withShards(2);
       Heartbeat a = Bench.in(bench.beat("a"), "sharded", List.of("t"), "c1");
       Heartbeat b = Bench.in(bench.beat("b"), "sharded", List.of("t"), "c2");
-      bench.send(a);
-      bench.send(b);
+      bench.send(a, b);
       bench.release(1);
       bench.run(bench.core.clusterMembers(Set.of("c1"), bench.now));
       assertThat(bench.owners()).isEqualTo("aa");
@@ -221,8 +214,7 @@ class DispatcherCoreTest {
       Bench bench = Bench.withShards(2);
       Heartbeat a = bench.beat("a");
       Heartbeat b = bench.beat("b");
-      bench.send(a);
-      bench.send(b);
+      bench.send(a, b);
       bench.release(1);
       Assignment goodbye = (Assignment) bench.send(Bench.leaving(b));
       assertThat(goodbye.shards()).isEmpty();
@@ -235,8 +227,7 @@ class DispatcherCoreTest {
       Bench bench = Bench.withShards(2);
       Heartbeat first = bench.beat("a", "x", 100);
       Heartbeat second = bench.beat("a", "y", 200);
-      bench.send(first);
-      bench.send(second);
+      bench.send(first, second);
       assertThat(bench.owners()).isEqualTo("aa");
       assertThat(bench.lease(0).instance()).isEqualTo("y");
       assertThat(bench.lease(0).epoch()).isEqualTo(2);
@@ -445,8 +436,7 @@ class DispatcherCoreTest {
     @Test
     void groupUnseenForAWeekIsForgottenWithItsLeases() {
       Bench bench = Bench.withShards(2);
-      bench.send(bench.beat("a"));
-      bench.send(Bench.leaving(bench.beat("a")));
+      bench.send(bench.beat("a"), Bench.leaving(bench.beat("a")));
       bench.pass(10_000);
       bench.log.activeMillis += 7L * 24 * 3_600_000 - 90_000;
       bench.pass(70_000);
@@ -472,10 +462,8 @@ class DispatcherCoreTest {
   class TakingOver {
     private Bench evenPair() {
       Bench bench = Bench.withShards(4);
-      bench.send(bench.beat("a"));
-      bench.send(bench.beat("b"));
-      bench.release(2);
-      bench.release(3);
+      bench.send(bench.beat("a"), bench.beat("b"));
+      bench.release(2, 3);
       assertThat(bench.owners()).isEqualTo("aabb");
       return bench;
     }
@@ -543,12 +531,10 @@ class DispatcherCoreTest {
     @Test
     void drainGoesOnUnderTheNextDispatcher() {
       Bench bench = Bench.withShards(2);
-      bench.send(bench.beat("a"));
-      bench.send(bench.beat("b"));
+      bench.send(bench.beat("a"), bench.beat("b"));
       Drain drain = bench.lease(1).drain();
       bench.activate(List.of());
-      bench.send(bench.beat("a"));
-      bench.send(bench.beat("b"));
+      bench.send(bench.beat("a"), bench.beat("b"));
       assertThat(bench.lease(1).drain()).isEqualTo(drain);
       bench.release(1);
       assertThat(bench.owners()).isEqualTo("ab");
@@ -564,8 +550,7 @@ class DispatcherCoreTest {
       // Another dispatcher gave the shard away and back, and no hint came.
       Shard shard = new Shard(1, 0);
       bench.log.apply(Commands.grant("g", shard, "z", "z1", 1, null));
-      bench.send(bench.beat("b"));
-      bench.send(Bench.leaving(bench.beat("a")));
+      bench.send(bench.beat("b"), Bench.leaving(bench.beat("a")));
       bench.pass(1_000, bench.beat("b"));
       assertThat(bench.lease(0).owner()).isEqualTo("z");
       bench.pass(6_000, bench.beat("b"));
@@ -578,8 +563,7 @@ class DispatcherCoreTest {
       Bench bench = Bench.withShards(1);
       bench.send(bench.beat("a"));
       bench.log.leases.clear();
-      bench.send(Bench.leaving(bench.beat("a")));
-      bench.send(bench.beat("b"));
+      bench.send(Bench.leaving(bench.beat("a")), bench.beat("b"));
       bench.pass(1_000, bench.beat("b"));
       assertThat(bench.owners()).isEqualTo("b");
       assertThat(bench.lease(0).epoch()).isEqualTo(1);
@@ -605,8 +589,7 @@ class DispatcherCoreTest {
     @Test
     void unavailableLogIsAskedAgainAfterAPause() {
       Bench bench = Bench.withShards(1);
-      bench.send(bench.beat("a"));
-      bench.send(bench.beat("b"));
+      bench.send(bench.beat("a"), bench.beat("b"));
       bench.refuseNext = Refusal.UNAVAILABLE;
       bench.send(Bench.leaving(bench.beat("a")));
       assertThat(bench.refuseNext).isNull();

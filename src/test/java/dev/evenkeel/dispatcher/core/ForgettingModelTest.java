@@ -166,9 +166,7 @@ class ForgettingModelTest {
       now += 500;
       meta.now = now;
       data.forEach(rig -> rig.now = now);
-      for (Dispatcher each : List.copyOf(dispatchers)) {
-        each.run(each.core.tick(now));
-      }
+      List.copyOf(dispatchers).forEach(each -> each.run(each.core.tick(now)));
       if (member != null) {
         heartbeat(member);
       }

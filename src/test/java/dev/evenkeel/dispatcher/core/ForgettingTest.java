@@ -27,8 +27,7 @@ class ForgettingTest {
     bench.settings = TestSettings.withGroupForget(TestSettings.atOnce(), HOUR);
     bench.activate(List.of());
     Heartbeat member = bench.beat("a");
-    bench.send(member);
-    bench.send(Bench.leaving(member));
+    bench.send(member, Bench.leaving(member));
     bench.pass(HOUR / 2);
     bench.clear();
   }

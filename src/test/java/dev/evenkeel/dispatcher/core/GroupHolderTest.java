@@ -31,16 +31,14 @@ class GroupHolderTest {
   }
 
   private void held() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     bench.run(bench.core.appoint("g", "d1", bench.now));
     bench.send(first);
   }
 
   @Test
   void membersOwnNothingAndTheHolderAll() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     assertThat(bench.owners()).isEqualTo("---");
     bench.run(bench.core.appoint("g", "d1", bench.now));
     assertThat(bench.owners()).as("not heard yet").isEqualTo("---");
@@ -95,8 +93,7 @@ class GroupHolderTest {
   @Test
   void aGroupThatIsShardedAgainTakesTheShardsBack() {
     held();
-    bench.send(Bench.leaving(a));
-    bench.send(Bench.leaving(b));
+    bench.send(Bench.leaving(a), Bench.leaving(b));
     Heartbeat sharded = bench.beat("c");
     bench.send(sharded);
     bench.run(bench.core.appoint("g", null, bench.now));
@@ -127,8 +124,7 @@ class GroupHolderTest {
     bench.pass(1_000, sharded);
     assertThat(bench.owners()).isEqualTo("ccc");
     assertThat(bench.lease(0).groupTerm()).isEqualTo(1);
-    List<String> kinds =
-        bench.actions.stream().map(each -> each.getClass().getSimpleName()).toList();
+    var kinds = bench.actions.stream().map(each -> each.getClass().getSimpleName()).toList();
     assertThat(kinds.indexOf("ReadGroupLeases")).isNotNegative();
     assertThat(kinds.indexOf("ReadGroupLeases")).isLessThan(kinds.indexOf("Write"));
   }

@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.assign.Assignor;
@@ -32,8 +33,7 @@ class HandoverEdgesTest {
 
   /** Shards 2 and 3 are on their way from a to b. */
   private void movingTwo() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     assertThat(bench.lease(2).drain().to()).isEqualTo("b");
     bench.clear();
   }
@@ -155,9 +155,7 @@ class HandoverEdgesTest {
     everyoneKnows("a", "b");
     // Nothing is left of that hand-over: the next one has figures of its own.
     bench.now += 60_000;
-    bench.send(a);
-    bench.send(b);
-    bench.send(c);
+    bench.send(a, b, c);
     int moving = bench.lease(2).drain() != null ? 2 : 3;
     bench.now += 50;
     bench.release(moving);
@@ -224,9 +222,7 @@ class HandoverEdgesTest {
 
   @Test
   void aMoveWhoseTargetLeftIsCalledOffOrRedirected() {
-    bench.send(a);
-    bench.send(b);
-    bench.send(c);
+    bench.send(a, b, c);
     Drain drain = bench.lease(3).drain();
     assertThat(drain.to()).isEqualTo("c");
     bench.now += 1_000;
@@ -244,9 +240,7 @@ class HandoverEdgesTest {
 
   @Test
   void aReleasedShardWhoseTargetJustLeftGoesToAnotherWithoutADetour() {
-    bench.send(a);
-    bench.send(b);
-    bench.send(c);
+    bench.send(a, b, c);
     bench.release(2);
     bench.send(Bench.leaving(c));
     bench.release(3);
@@ -275,8 +269,7 @@ class HandoverEdgesTest {
     Drain drain = bench.lease(2).drain();
     bench.pass(2_000, a, b);
     assertThat(bench.lease(2).drain()).isEqualTo(drain);
-    bench.release(2);
-    bench.release(3);
+    bench.release(2, 3);
     assertThat(bench.owners()).isEqualTo("aabb");
     everyoneKnows("a", "b");
   }
@@ -289,8 +282,7 @@ class HandoverEdgesTest {
     Heartbeat again = bench.beat("b", "b2", 200);
     bench.send(again);
     assertThat(bench.lease(2).drain().to()).isEqualTo("b");
-    bench.release(2);
-    bench.release(3);
+    bench.release(2, 3);
     assertThat(bench.lease(2).instance()).isEqualTo("b2");
     assertThat(bench.owners()).isEqualTo("aabb");
     // The former run comes late, and gets nothing.
@@ -305,8 +297,7 @@ class HandoverEdgesTest {
     bench.send(Bench.leaving(a));
     assertThat(bench.owners()).isEqualTo("bbbb");
     bench.send(bench.beat("a", "a2", 200));
-    bench.release(0);
-    bench.release(1);
+    bench.release(0, 1);
     assertThat(bench.owners()).isEqualTo("aabb");
     assertThat(bench.lease(0).instance()).isEqualTo("a2");
     assertThat(bench.lease(0).epoch()).isEqualTo(3);
@@ -342,22 +333,16 @@ class HandoverEdgesTest {
     Turning turning = new Turning();
     bench.assignors.put("sticky", turning);
     bench.activate(List.of());
-    bench.send(a);
-    bench.send(b);
-    bench.release(2);
-    bench.release(3);
+    bench.send(a, b);
+    bench.release(2, 3);
     assertThat(bench.owners()).isEqualTo("aabb");
     turning.wanted = new HashMap<>();
-    for (int shard = 0; shard < 4; shard++) {
-      turning.wanted.put(new Shard(1, shard), shard < 2 ? "b" : "a");
-    }
+    times(4, shard -> turning.wanted.put(new Shard(1, shard), shard < 2 ? "b" : "a"));
     bench.pass(6_000, a, b);
     assertThat(bench.owners()).isEqualTo("aabb");
     bench.release(3);
     assertThat(bench.owners()).isEqualTo("aaba");
-    bench.release(0);
-    bench.release(2);
-    bench.release(1);
+    bench.release(0, 2, 1);
     assertThat(bench.owners()).isEqualTo("bbaa");
     bench.pass(10_000, a, b);
     assertThat(bench.owners()).isEqualTo("bbaa");
@@ -403,9 +388,7 @@ class HandoverEdgesTest {
     follow(each);
     settle(each, c);
     assertThat(each.owners()).as(where).isEqualTo("cccc");
-    for (int shard = 0; shard < 4; shard++) {
-      assertThat(each.lease(shard).drain()).as(where).isNull();
-    }
+    times(4, shard -> assertThat(each.lease(shard).drain()).as(where).isNull());
   }
 
   private static void follow(Bench each) {
@@ -432,12 +415,9 @@ class HandoverEdgesTest {
 
   @Test
   void theShardsOfOneThatCrashedWaitForARelease() {
-    Heartbeat careful =
-        a.withWishes(new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
-    bench.send(careful);
-    bench.send(b);
-    bench.release(2);
-    bench.release(3);
+    var careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
+    bench.send(careful, b);
+    bench.release(2, 3);
     bench.pass(6_000, b);
     assertThat(bench.core.find("g").members().live("a")).isNull();
     assertThat(bench.owners()).isEqualTo("aabb");
@@ -453,12 +433,9 @@ class HandoverEdgesTest {
 
   @Test
   void oneThatCrashedAndReturnsInTimeKeepsItsShards() {
-    Heartbeat careful =
-        a.withWishes(new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
-    bench.send(careful);
-    bench.send(b);
-    bench.release(2);
-    bench.release(3);
+    var careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
+    bench.send(careful, b);
+    bench.release(2, 3);
     bench.pass(6_000, b);
     assertThat(bench.send(careful)).isInstanceOf(Assignment.class);
     bench.pass(20_000, careful, b);
@@ -468,12 +445,9 @@ class HandoverEdgesTest {
 
   @Test
   void aLaterRunOfOneThatCrashedEndsTheWait() {
-    Heartbeat careful =
-        a.withWishes(new Heartbeat.Wishes(null, null, 600_000, null, null, null, null));
-    bench.send(careful);
-    bench.send(b);
-    bench.release(2);
-    bench.release(3);
+    var careful = a.withWishes(new Heartbeat.Wishes(null, null, 600_000, null, null, null, null));
+    bench.send(careful, b);
+    bench.release(2, 3);
     bench.pass(6_000, b);
     assertThat(bench.owners()).isEqualTo("aabb");
     bench.send(bench.beat("a", "a2", 200).withWishes(careful.wishes()));
@@ -484,8 +458,7 @@ class HandoverEdgesTest {
 
   @Test
   void aReplacedOrLeavingRunIsNotWaitedFor() {
-    Heartbeat careful =
-        a.withWishes(new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
+    var careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
     bench.send(careful);
     bench.send(bench.beat("a", "a2", 200).withWishes(careful.wishes()));
     assertThat(bench.lease(0).instance()).isEqualTo("a2");
@@ -520,10 +493,8 @@ class HandoverEdgesTest {
 
   @Test
   void whoIsWaitedForAfterItsDeathStaysInTheRegistryUntilThen() {
-    Heartbeat careful =
-        a.withWishes(new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
-    bench.send(careful);
-    bench.send(b);
+    var careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
+    bench.send(careful, b);
     bench.clear();
     bench.pass(6_000, b);
     assertThat(bench.core.find("g").members().live("a")).isNull();
@@ -540,10 +511,8 @@ class HandoverEdgesTest {
 
   @Test
   void aRunThatTakesTheNameKeepsTheEntry() {
-    Heartbeat careful =
-        a.withWishes(new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
-    bench.send(careful);
-    bench.send(b);
+    var careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
+    bench.send(careful, b);
     bench.pass(6_000, b);
     Heartbeat later = bench.beat("a", "a2", 200);
     bench.clear();

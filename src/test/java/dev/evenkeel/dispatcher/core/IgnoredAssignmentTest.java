@@ -55,8 +55,7 @@ class IgnoredAssignmentTest {
   @Test
   void aHandOverOfWhatIsNotHeldIsNotWaitedFor() {
     bench.ignoring.add("a1");
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     assertThat(bench.lease(1).drain()).isNotNull();
     bench.pass(12_000, a, b);
     assertThat(bench.owners()).isEqualTo("bb");

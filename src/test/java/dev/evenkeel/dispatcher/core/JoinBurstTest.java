@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
@@ -67,9 +68,7 @@ class JoinBurstTest {
     assertThat(bench.plans).isEqualTo(1);
     assertThat(bench.writes()).noneMatch(write -> write.startsWith("SetDrain"));
     assertThat(Set.of(bench.owners())).hasSize(1);
-    for (int shard = 0; shard < 100; shard++) {
-      assertThat(bench.lease(shard).epoch()).isEqualTo(1);
-    }
+    times(100, shard -> assertThat(bench.lease(shard).epoch()).isEqualTo(1));
   }
 
   @Test
@@ -86,9 +85,7 @@ class JoinBurstTest {
 
   @Test
   void aGroupOfThousandsWaitsTenTimesAsLongAtMost() {
-    for (int i = 0; i < 2_000; i++) {
-      bench.send(bench.beat("m" + i));
-    }
+    times(2_000, i -> bench.send(bench.beat("m" + i)));
     assertThat(bench.core.dueMillis()).isEqualTo(bench.now + 1_000);
     long end = bench.now + 10_000;
     for (int i = 0; bench.now < end; i++) {
@@ -112,8 +109,7 @@ class JoinBurstTest {
   void whoLeavesIsReplacedAtOnceByThoseThatWait() {
     bench.send(bench.beat("a"));
     pass(100);
-    bench.send(bench.beat("b"));
-    bench.send(Bench.leaving(bench.beat("a")));
+    bench.send(bench.beat("b"), Bench.leaving(bench.beat("a")));
     assertThat(bench.owners()).isEqualTo("b".repeat(100));
     assertThat(bench.core.dueMillis()).isEqualTo(Long.MAX_VALUE);
   }
@@ -132,8 +128,7 @@ class JoinBurstTest {
     bench.log.topic(2, "u", 1);
     bench.run(bench.core.topicsChanged(bench.now));
     Heartbeat a = Bench.in(bench.beat("a"), "sharded", List.of("t", "u"), null);
-    bench.send(a);
-    bench.send(bench.beat("z"));
+    bench.send(a, bench.beat("z"));
     pass(100);
     int mine = bench.told.get("a1").shards().size();
     assertThat(mine).isGreaterThan(50);
@@ -157,9 +152,7 @@ class JoinBurstTest {
     large.settings = DispatcherOptions.DEFAULTS;
     large.activate(List.of());
     List<Heartbeat> all = new ArrayList<>();
-    for (int i = 0; i < 100; i++) {
-      all.add(large.beat("m" + i));
-    }
+    times(100, i -> all.add(large.beat("m" + i)));
     all.forEach(large::send);
     large.pass(1_000, all.toArray(new Heartbeat[0]));
     large.plans = 0;
@@ -170,8 +163,6 @@ class JoinBurstTest {
     large.pass(1_000, all.get(0));
     // One at once, one when the rest after it is over, and one that looks after everything.
     assertThat(large.plans).isBetween(2, 3);
-    for (int shard = 0; shard < 500; shard++) {
-      assertThat(large.lease(shard).owner()).isEqualTo("m0");
-    }
+    times(500, shard -> assertThat(large.lease(shard).owner()).isEqualTo("m0"));
   }
 }

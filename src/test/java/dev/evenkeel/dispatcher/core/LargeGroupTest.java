@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
@@ -61,9 +62,7 @@ class LargeGroupTest {
   }
 
   private void beatAll() {
-    for (int member = 0; member < MEMBERS; member++) {
-      run(core.heartbeat(requests++, beat(member), now));
-    }
+    times(MEMBERS, member -> run(core.heartbeat(requests++, beat(member), now)));
   }
 
   private Map<String, Integer> counts() {
@@ -100,8 +99,7 @@ class LargeGroupTest {
 
     // A new dispatcher, and every member returns to it.
     DispatcherCore next = Bench.core(DispatcherOptions.DEFAULTS, 2, Set.of());
-    List<DispatcherAction> first =
-        next.recover(log.topics, log.groups(), log.statuses(null), List.of(), now);
+    var first = next.recover(log.topics, log.groups(), log.statuses(null), List.of(), now);
     assertThat(first).noneMatch(DispatcherAction.Write.class::isInstance);
     for (int member = 0; member < MEMBERS; member++) {
       assertThat(next.heartbeat(member, beat(member), now))

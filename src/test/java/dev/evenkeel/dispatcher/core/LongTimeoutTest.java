@@ -88,8 +88,7 @@ class LongTimeoutTest {
 
   @Test
   void aConnectionThatBreaksAtOnceEndsIt() {
-    bench.send(patient("c1"));
-    bench.send(b);
+    bench.send(patient("c1"), b);
     bench.pass(1_000, b);
     clusterIs("c2");
     assertThat(bench.owners()).isEqualTo("bb");

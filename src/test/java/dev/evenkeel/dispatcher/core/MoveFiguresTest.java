@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
@@ -32,8 +33,7 @@ class MoveFiguresTest {
 
   /** a closes and b, which is there, takes over. */
   private void handOver() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     assertThat(bench.owners()).isEqualTo("a");
     bench.send(a.asClosing());
     bench.now += 200;
@@ -92,9 +92,7 @@ class MoveFiguresTest {
     bench.send(a);
     tell(a, 1, 42L, 0L, null);
     bench.send(b);
-    for (int i = 0; i < 6; i++) {
-      bench.pass(1_000, b);
-    }
+    times(6, i -> bench.pass(1_000, b));
     assertThat(bench.owners()).isEqualTo("b");
     assertThat(last().reason()).isEqualTo(Cause.TIMEOUT.word());
     assertThat(last().redelivered()).isEqualTo(42 - bench.lease(0).committed());
@@ -115,17 +113,14 @@ class MoveFiguresTest {
     bench.log.apply(new DataCommand.Commit("g", held.shard(), held.epoch(), 40, -1, null));
     tell(a, 1, 42L, 0L, null);
     bench.send(b);
-    for (int i = 0; i < 6; i++) {
-      bench.pass(1_000, b);
-    }
+    times(6, i -> bench.pass(1_000, b));
     assertThat(bench.owners()).isEqualTo("b");
     assertThat(last().redelivered()).isEqualTo(42 - 7);
   }
 
   @Test
   void ofOneThatDiedWithoutAReportNothingIsMadeUp() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     bench.pass(6_000, b);
     assertThat(bench.owners()).isEqualTo("b");
     assertThat(last().redelivered()).isNull();

@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
@@ -54,11 +55,9 @@ class MoveHistoryTest {
 
   /** b joins and gets shards 2 and 3 of a. */
   private void handOver() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     bench.now += 300;
-    bench.release(2);
-    bench.release(3);
+    bench.release(2, 3);
     assertThat(bench.owners()).isEqualTo("aabb");
   }
 
@@ -225,8 +224,7 @@ class MoveHistoryTest {
 
   @Test
   void aCapIsCountedAndKept() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     bench.pass(51_000, a, b);
     assertThat(bench.owners()).isEqualTo("aabb");
     assertThat(counts().capped()).isEqualTo(2);
@@ -256,12 +254,8 @@ class MoveHistoryTest {
   @Test
   void theLogOfMovesIsBoundedAndFair() {
     MoveLog log = new MoveLog();
-    for (int i = 0; i < 200; i++) {
-      log.add(move("small", i, 1));
-    }
-    for (int i = 0; i < 10_000; i++) {
-      log.add(move("busy", i, 1));
-    }
+    times(200, i -> log.add(move("small", i, 1)));
+    times(10_000, i -> log.add(move("busy", i, 1)));
     assertThat(log.recent(null, Integer.MAX_VALUE)).hasSize(Limits.MOVES_KEPT_MAX);
     assertThat(log.recent("small", 500)).hasSize(200);
     assertThat(log.recent("busy", 1).get(0).shard().shard()).isEqualTo(9_999);

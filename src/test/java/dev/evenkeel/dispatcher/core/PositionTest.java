@@ -58,8 +58,7 @@ class PositionTest {
 
   @Test
   void whatAFormerOwnerHasReportedDoesNotCount() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     tell(a, 1, 9L);
     bench.send(a.asClosing());
     bench.release(0);

@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
@@ -20,9 +21,7 @@ class ResetTest {
   private final Heartbeat b = bench.beat("b");
 
   private void joined() {
-    for (int i = 0; i < 4; i++) {
-      bench.log.ends.put(new Shard(1, i), 100L);
-    }
+    times(4, i -> bench.log.ends.put(new Shard(1, i), 100L));
     bench.send(a);
     assertThat(bench.owners()).isEqualTo("aaaa");
   }
@@ -157,9 +156,7 @@ class ResetTest {
   @Test
   void withoutForceItIsRefusedAlsoToOneWhoCameToOwnTheShardMeanwhile() {
     joined();
-    bench.send(Bench.leaving(a));
-    bench.send(b);
-    bench.send(Bench.leaving(b));
+    bench.send(Bench.leaving(a), b, Bench.leaving(b));
     bench.refuseNext = Refusal.UNAVAILABLE;
     long request = bench.reset(false, 5, 0);
     assertThat(bench.answer(request)).isNull();
@@ -192,8 +189,7 @@ class ResetTest {
 
   @Test
   void aLostOwnerHasItsCrashLockTimeToGiveAShardBack() {
-    Heartbeat locked =
-        a.withWishes(new Heartbeat.Wishes(null, null, 30_000, null, null, null, null));
+    var locked = a.withWishes(new Heartbeat.Wishes(null, null, 30_000, null, null, null, null));
     bench.log.ends.put(new Shard(1, 0), 100L);
     bench.log.ends.put(new Shard(1, 1), 100L);
     bench.send(locked);
@@ -222,8 +218,7 @@ class ResetTest {
 
   @Test
   void whoComesBackWithinItsCrashLockTimeLetsGoInGoodOrder() {
-    Heartbeat locked =
-        a.withWishes(new Heartbeat.Wishes(null, null, 30_000, null, null, null, null));
+    var locked = a.withWishes(new Heartbeat.Wishes(null, null, 30_000, null, null, null, null));
     bench.log.ends.put(new Shard(1, 0), 100L);
     bench.send(locked);
     bench.pass(6_000);

@@ -29,8 +29,7 @@ class ReshardPlanTest {
 
   private void begin() {
     bench.activate(List.of());
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     bench.release(1);
     assertThat(owners(0, 2)).isEqualTo("ab");
   }
@@ -188,8 +187,7 @@ class ReshardPlanTest {
     bench.leaderless = 0;
     bench.reset(true, 0, 0, 1, 2, 3);
     bench.pass(1_000, a, b);
-    bench.release(2);
-    bench.release(3);
+    bench.release(2, 3);
     bench.pass(3_000, a, b);
     assertThat(owners(0, 4)).matches("-[ab]--");
     bench.leaderless = -1;

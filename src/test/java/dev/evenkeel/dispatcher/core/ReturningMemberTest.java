@@ -20,8 +20,7 @@ class ReturningMemberTest {
   private List<DispatcherAction.Write> grants() {
     bench.activate(List.of());
     Heartbeat a = bench.beat("a");
-    bench.send(a);
-    bench.send(bench.beat("b"));
+    bench.send(a, bench.beat("b"));
     bench.release(1);
     assertThat(bench.owners()).isEqualTo("ab");
     bench.pass(4_000, a);

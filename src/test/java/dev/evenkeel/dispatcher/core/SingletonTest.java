@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.assign.GroupStatus;
@@ -43,15 +44,12 @@ class SingletonTest {
   }
 
   private void releaseAll() {
-    for (int shard = 0; shard < 3; shard++) {
-      bench.release(shard);
-    }
+    times(3, shard -> bench.release(shard));
   }
 
   @Test
   void theFirstLeadsAndTheOthersWait() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     assertThat(bench.owners()).isEqualTo("aaa");
     assertThat(lead(a)).isEqualTo(new Assignment.Lead(1, true, false));
     assertThat(lead(b)).isNull();
@@ -63,8 +61,7 @@ class SingletonTest {
 
   @Test
   void whoComesDoesNotTakeTheLeadAway() {
-    bench.send(b);
-    bench.send(a);
+    bench.send(b, a);
     bench.pass(10_000, a, b);
     assertThat(bench.owners()).isEqualTo("bbb");
     assertThat(term()).isEqualTo(1);
@@ -73,8 +70,7 @@ class SingletonTest {
   /** Its leases end before the dispatcher hears of that; nobody would wait for its leader. */
   @Test
   void theLeaderOfATopicThatIsDeletedLeadsAfterItIsCreatedAgain() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     for (int shard = 0; shard < 3; shard++) {
       Lease gone = bench.log.leases.get("g").remove(new Shard(1, shard));
       bench.run(bench.core.leaseChanged(LeaseChange.forgotten(gone), bench.now));
@@ -84,8 +80,7 @@ class SingletonTest {
     bench.run(bench.core.topicsChanged(bench.now));
     bench.log.topic(2, "t", 3);
     bench.run(bench.core.topicsChanged(bench.now));
-    bench.send(b);
-    bench.send(a);
+    bench.send(b, a);
     assertThat(bench.log.groupLeases.get("g").holder()).isEqualTo("a");
   }
 
@@ -104,8 +99,7 @@ class SingletonTest {
   /** The leases on a layout that is forgotten are not shards that the leader has given back. */
   @Test
   void theTermStaysWhenTheNextLayoutIsFinishedToo() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     replace(0, 3);
     assertThat(bench.lease(3).owner()).isEqualTo("a");
     bench.log.topics.set(0, bench.log.topics.get(0).withoutOldest(true));
@@ -121,9 +115,7 @@ class SingletonTest {
 
   @Test
   void theLeadersDeathMakesTheNextRegisteredLeadAtAHigherTerm() {
-    bench.send(a);
-    bench.send(c);
-    bench.send(b);
+    bench.send(a, c, b);
     bench.pass(6_000, b, c);
     assertThat(bench.owners()).isEqualTo("bbb");
     assertThat(bench.log.groupLeases.get("g").heldBy("b1", 2)).isTrue();
@@ -134,13 +126,11 @@ class SingletonTest {
 
   @Test
   void whoResignsHandsOverBeforeTheTermGrows() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     bench.send(resigned(a, 1));
     assertThat(lead(resigned(a, 1))).isEqualTo(new Assignment.Lead(1, true, true));
     assertThat(bench.lease(0).drain().to()).isEqualTo("b");
-    bench.release(0);
-    bench.release(1);
+    bench.release(0, 1);
     assertThat(bench.owners()).as("the last shard is awaited").isEqualTo("--a");
     assertThat(term()).isEqualTo(1);
     bench.release(2);
@@ -169,8 +159,7 @@ class SingletonTest {
 
   @Test
   void aLateHeartbeatDoesNotTakeAResignationBack() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     bench.send(resigned(a, 1));
     assertThat(lead(a).ending()).isTrue();
     assertThat(bench.lease(0).drain()).isNotNull();
@@ -178,8 +167,7 @@ class SingletonTest {
 
   @Test
   void aHandOverIsWaitedForNoLongerThanTheLockTime() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     bench.send(resigned(a, 1));
     bench.release(1);
     bench.pass(49_000, resigned(a, 1), b);
@@ -196,8 +184,7 @@ class SingletonTest {
     bench.run(bench.core.topicsChanged(bench.now));
     Heartbeat both = Heartbeats.with(a, "topics", List.of("t", "u"));
     Shard u = new Shard(2, 0);
-    bench.send(both);
-    bench.send(b);
+    bench.send(both, b);
     bench.pass(1_000, both, b);
     assertThat(bench.log.lease("g", u).owner()).isEqualTo("a");
     bench.send(resigned(both, 1));
@@ -213,8 +200,7 @@ class SingletonTest {
 
   @Test
   void aHandOverToWhoDiesIsCalledOff() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     bench.send(resigned(a, 1));
     bench.release(1);
     bench.pass(6_000, resigned(a, 1));
@@ -226,11 +212,9 @@ class SingletonTest {
 
   @Test
   void whoHandedAllOverAndLeadsAgainHasANewTerm() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     bench.send(resigned(a, 1));
-    bench.release(0);
-    bench.release(1);
+    bench.release(0, 1);
     bench.refuseNext = Refusal.UNAVAILABLE;
     bench.release(2);
     assertThat(bench.owners()).isEqualTo("---");
@@ -243,8 +227,7 @@ class SingletonTest {
 
   @Test
   void theNextDispatcherMovesNothing() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     bench.activate(List.of());
     bench.send(b);
     assertThat(bench.owners()).isEqualTo("aaa");
@@ -260,8 +243,7 @@ class SingletonTest {
 
   @Test
   void aTermThatWasNotKnownIsReadAndTheLeadTakenAgain() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     bench.log.apply(new MetaCommand.GrantGroupLease("g", "b", "b1", 1), bench.now);
     bench.send(resigned(a, 1));
     releaseAll();
@@ -286,8 +268,7 @@ class SingletonTest {
 
   @Test
   void whoHasSomeShardsOfAnEarlierTermGetsTheOthersUnderANewOne() {
-    bench.send(a);
-    bench.send(c);
+    bench.send(a, c);
     // The former dispatcher took a for dead, and came to one shard of three.
     bench.log.apply(new MetaCommand.GrantGroupLease("g", "c", "c1", 1), bench.now);
     bench.log.apply(Commands.grant("g", new Shard(1, 0), "c", "c1", 1, StartAt.EARLIEST, 2));
@@ -301,9 +282,7 @@ class SingletonTest {
 
   @Test
   void aLeaderThatClosesHandsOver() {
-    bench.send(a);
-    bench.send(b);
-    bench.send(a.asClosing());
+    bench.send(a, b, a.asClosing());
     assertThat(lead(a.asClosing()).ending()).isTrue();
     releaseAll();
     assertThat(bench.owners()).isEqualTo("bbb");
@@ -315,12 +294,8 @@ class SingletonTest {
     Heartbeat stuck =
         a.withWishes(new Heartbeat.Wishes(null, 2_000L, 0, null, null, null, null))
             .withMarks(
-                List.of(
-                    new ShardProgress(
-                        new Shard(1, 0), 1, 1L, null, null, 2_500L, null, null, null)));
-    bench.send(a);
-    bench.send(b);
-    bench.send(stuck);
+                List.of(new ShardProgress(new Shard(1, 0), 1, 1L, null, null, 2_500L, null, null, null)));
+    bench.send(a, b, stuck);
     assertThat(bench.owners()).isEqualTo("bbb");
     assertThat(term()).isEqualTo(2);
   }
@@ -335,10 +310,7 @@ class SingletonTest {
 
   @Test
   void aGroupThatIsShardedAgainIsShared() {
-    bench.send(a);
-    bench.send(Bench.leaving(a));
-    bench.send(bench.beat("d"));
-    bench.send(bench.beat("e"));
+    bench.send(a, Bench.leaving(a), bench.beat("d"), bench.beat("e"));
     bench.pass(1_000, bench.beat("d"), bench.beat("e"));
     assertThat(bench.owners()).contains("d");
     assertThat(bench.lease(0).groupTerm()).isEqualTo(1);
@@ -346,20 +318,16 @@ class SingletonTest {
   }
 
   private long reset(long offset, int... shards) {
-    for (int shard = 0; shard < 3; shard++) {
-      bench.log.ends.put(new Shard(1, shard), 100L);
-    }
+    times(3, shard -> bench.log.ends.put(new Shard(1, shard), 100L));
     return bench.reset(true, offset, shards);
   }
 
   @Test
   void aResetOfAllShardsIsAHandOverToTheNextTerm() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     long request = reset(5, 0, 1, 2);
     assertThat(lead(a)).isEqualTo(new Assignment.Lead(1, true, true));
-    bench.release(0);
-    bench.release(1);
+    bench.release(0, 1);
     bench.pass(2_000, a, b);
     assertThat(bench.owners()).as("the last shard is awaited").isEqualTo("--a");
     assertThat(term()).isEqualTo(1);
@@ -375,8 +343,7 @@ class SingletonTest {
 
   @Test
   void theHandOverOfAResetIsWaitedForNoLongerThanTheLockTime() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     reset(5, 0, 1, 2);
     bench.release(1);
     bench.pass(49_000, a, b);
@@ -401,16 +368,13 @@ class SingletonTest {
 
   @Test
   void aLeaderThatDiesWhileAllIsResetIsFollowedAfterTheReset() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     reset(5, 0, 1, 2);
     bench.release(0);
     bench.pass(6_000, b);
     assertThat(bench.owners()).isEqualTo("bbb");
     assertThat(term()).isEqualTo(2);
-    for (int shard = 0; shard < 3; shard++) {
-      assertThat(bench.lease(shard).committed()).isEqualTo(5);
-    }
+    times(3, shard -> assertThat(bench.lease(shard).committed()).isEqualTo(5));
   }
 
   @Test

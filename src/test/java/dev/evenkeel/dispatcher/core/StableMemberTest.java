@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.assign.StickyAssignor;
@@ -35,8 +36,7 @@ class StableMemberTest {
   }
 
   private void twoEach() {
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     releaseDraining();
     bench.send(c);
     releaseDraining();
@@ -67,9 +67,7 @@ class StableMemberTest {
 
   private List<Long> epochs() {
     List<Long> epochs = new ArrayList<>();
-    for (int shard = 0; shard < 6; shard++) {
-      epochs.add(bench.lease(shard).epoch());
-    }
+    times(6, shard -> epochs.add(bench.lease(shard).epoch()));
     return epochs;
   }
 
@@ -153,8 +151,7 @@ class StableMemberTest {
     bench.pass(5_000, a);
     assertThat(bench.owners()).isEqualTo(before.replace('b', '-').replace('c', '-'));
     Heartbeat nextC = stable(bench.beat("c", "c2", c.bornMillis() + 1));
-    bench.send(nextC);
-    bench.send(next);
+    bench.send(nextC, next);
     bench.pass(2_000, a, next, nextC);
     assertThat(bench.owners()).isEqualTo(before);
   }

@@ -16,10 +16,8 @@ class StuckMemberTest {
   private final Bench bench = Bench.withShards(4);
 
   private void twoEach(Heartbeat a, Heartbeat b) {
-    bench.send(a);
-    bench.send(b);
-    bench.release(2);
-    bench.release(3);
+    bench.send(a, b);
+    bench.release(2, 3);
     assertThat(bench.owners()).isEqualTo("aabb");
   }
 
@@ -88,8 +86,7 @@ class StuckMemberTest {
   @Test
   void aHandoverThatHangsIsNotWaitedFor() {
     Heartbeat a = member("a", 10_000L);
-    bench.send(a);
-    bench.send(bench.beat("b"));
+    bench.send(a, bench.beat("b"));
     assertThat(bench.lease(2).drain()).isNotNull();
     bench.send(stalled(a, 10_000, 2));
     assertThat(bench.owners()).isEqualTo("aaba");
@@ -107,15 +104,13 @@ class StuckMemberTest {
     bench.pass(20_000, hanging, b);
     assertThat(bench.owners()).isEqualTo("bbbb");
     assertThat(stuck().shards("a1")).hasSize(2);
-    bench.send(c);
-    bench.send(Bench.leaving(b));
+    bench.send(c, Bench.leaving(b));
     assertThat(bench.owners()).isEqualTo("cccc");
     // The handlers end: it is as good as the others again.
     Heartbeat again = consumed(a.withMarks(List.of()), 2);
     bench.send(again);
     assertThat(bench.lease(0).drain().to()).isEqualTo("a");
-    bench.release(0);
-    bench.release(1);
+    bench.release(0, 1);
     assertThat(bench.owners()).isEqualTo("aacc");
     assertThat(bench.core.moves().recent("g", 1).get(0).reason()).isEqualTo(Cause.RECOVERED.word());
   }
@@ -170,8 +165,7 @@ class StuckMemberTest {
     twoEach(a, b);
     bench.send(stalled(a, 10_000, 0, 1));
     bench.send(bench.beat("a", "a2", 200));
-    bench.release(0);
-    bench.release(1);
+    bench.release(0, 1);
     assertThat(bench.owners()).isEqualTo("aabb");
     assertThat(bench.lease(0).instance()).isEqualTo("a2");
   }
@@ -215,9 +209,7 @@ class StuckMemberTest {
     bench.send(hanging);
     assertThat(bench.owners()).isEqualTo("bbbb");
     bench.activate(List.of());
-    bench.send(b);
-    bench.send(hanging);
-    bench.send(hanging);
+    bench.send(b, hanging, hanging);
     bench.pass(10_000, hanging, b);
     assertThat(bench.owners()).isEqualTo("bbbb");
     assertThat(bench.lease(0).drain()).isNull();

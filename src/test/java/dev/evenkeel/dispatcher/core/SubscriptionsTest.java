@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Assignment;
@@ -159,11 +160,8 @@ class SubscriptionsTest {
     reshard(3);
     bench.log.ends.put(new Shard(1, 2), 9L);
     Heartbeat beat = latest(bench.beat("a"));
-    bench.send(beat);
-    bench.send(beat);
-    for (int shard = 0; shard < 5; shard++) {
-      assertThat(lease(shard)).as("shard " + shard).isNotNull();
-    }
+    bench.send(beat, beat);
+    times(5, shard -> assertThat(lease(shard)).as("shard " + shard).isNotNull());
     assertThat(lease(2).committed()).as("not what was sent before").isEqualTo(9);
     assertThat(lease(0).finished()).as("what is before the end of a sealed shard").isTrue();
   }
@@ -230,8 +228,7 @@ class SubscriptionsTest {
   void aGroupWithAPatternAndNoMembersKeepsItsLeasesOnATopicThatComes() {
     activate();
     Heartbeat beat = latest(reading(bench.beat("a"), List.of("t*")));
-    bench.send(beat);
-    bench.send(Bench.leaving(beat));
+    bench.send(beat, Bench.leaving(beat));
     Shard shard = new Shard(2, 0);
     bench.log.make(2, "tx", 1);
     bench.log.ends.put(shard, 5L);
@@ -300,9 +297,7 @@ class SubscriptionsTest {
   @Test
   void aMissingLeaseIsOpenedWithoutAMember() {
     activate();
-    bench.send(bench.beat("a"));
-    bench.send(bench.beat("a"));
-    bench.send(Bench.leaving(bench.beat("a")));
+    bench.send(bench.beat("a"), bench.beat("a"), Bench.leaving(bench.beat("a")));
     bench.log.topic(2, "u", 1);
     bench.log.apply(
         dev.evenkeel.protocol.Commands.declareGroup(
@@ -332,9 +327,7 @@ class SubscriptionsTest {
   @Test
   void aResetWaitsForTheLease() {
     activate();
-    bench.send(bench.beat("a"));
-    bench.send(bench.beat("a"));
-    bench.send(Bench.leaving(bench.beat("a")));
+    bench.send(bench.beat("a"), bench.beat("a"), Bench.leaving(bench.beat("a")));
     long request = bench.reset(false, 0, 0, 1);
     assertThat(bench.answer(request)).isInstanceOf(DispatcherAction.ResetDone.class);
     bench.log.topic(2, "u", 1);

@@ -104,8 +104,7 @@ class TopicForgettingTest {
     bench.pass(HOUR, one);
     bench.activate(List.of());
     bench.loseForgets = false;
-    bench.send(one);
-    bench.send(both);
+    bench.send(one, both);
     bench.pass(10_000, both);
     assertThat(bench.log.lease("g", U).epoch()).isGreaterThan(epoch);
     assertThat(drops()).isNotEmpty();

@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.assign.LoadAssignor;
@@ -42,8 +43,7 @@ class WorkMeterTest {
     bench.activate(List.of());
     Heartbeat a = wishing(bench.beat("a"));
     Heartbeat b = wishing(bench.beat("b"));
-    bench.send(a);
-    bench.send(b);
+    bench.send(a, b);
     for (int shard = 0; shard < 4; shard++) {
       if (bench.lease(shard).drain() != null) {
         bench.release(shard);
@@ -72,9 +72,7 @@ class WorkMeterTest {
   private static void work(
       Bench bench, List<Heartbeat> members, long[] busy, int seconds, long... busyMillis) {
     for (int second = 0; second < seconds; second++) {
-      for (int shard = 0; shard < 4; shard++) {
-        busy[shard] += busyMillis[shard];
-      }
+      times(4, shard -> busy[shard] += busyMillis[shard]);
       for (Heartbeat member : members) {
         List<ShardProgress> marks = new ArrayList<>();
         for (int shard = 0; shard < 4; shard++) {

@@ -2,7 +2,7 @@ package dev.evenkeel.dispatcher.level;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.Futures;
+import dev.evenkeel.Closing;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.FakeLink;
@@ -23,17 +23,11 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class LevelDispatcherTest {
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final FakeLink link = new FakeLink(vertx);
-
-  @AfterEach
-  void stop() {
-    Futures.await(vertx.close());
-  }
 
   /** What a node knows of topics may be old: another one may have had the name. */
   @Test

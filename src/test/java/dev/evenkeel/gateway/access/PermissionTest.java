@@ -1,13 +1,12 @@
 package dev.evenkeel.gateway.access;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Refused;
 import dev.evenkeel.api.Need;
 import dev.evenkeel.api.Permission;
 import dev.evenkeel.api.Permission.Kind;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import java.util.List;
 import java.util.stream.Stream;
 import net.jqwik.api.ForAll;
@@ -33,9 +32,7 @@ class PermissionTest {
   @ValueSource(
       strings = {"", "produce", "produce:", "produces:orders", "view:a b", "view:**", "view:*a"})
   void whatIsNoPermissionIsRefused(String text) {
-    assertThatThrownBy(() -> Permission.parse(text))
-        .isInstanceOfSatisfying(
-            RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.INVALID));
+    Refused.with(Refusal.INVALID, () -> Permission.parse(text));
   }
 
   @Property

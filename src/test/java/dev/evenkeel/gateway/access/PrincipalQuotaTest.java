@@ -3,6 +3,7 @@ package dev.evenkeel.gateway.access;
 import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LocalBroker;
@@ -28,7 +29,6 @@ import io.vertx.core.eventbus.ReplyFailure;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -73,17 +73,12 @@ class PrincipalQuotaTest {
     }
   }
 
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final Paid paid = new Paid();
 
   @BeforeEach
   void serve() {
     LocalObjects.put(vertx, LocalBroker.class, new LocalBroker(null, paid, LocalPauses.NONE));
-  }
-
-  @AfterEach
-  void close() {
-    await(vertx.close());
   }
 
   private PrincipalQuota.Turn json(String question) {

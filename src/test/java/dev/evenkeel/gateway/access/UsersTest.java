@@ -1,8 +1,9 @@
 package dev.evenkeel.gateway.access;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
+import dev.evenkeel.Refused;
 import dev.evenkeel.api.Permission;
 import dev.evenkeel.gateway.access.Users.User;
 import dev.evenkeel.protocol.Refusal;
@@ -62,8 +63,7 @@ class UsersTest {
     User shop = user("shop", TOKEN, "c");
     for (User other :
         List.of(user("shop", null, null), user("b", TOKEN, null), user("b", null, "c"))) {
-      assertThatThrownBy(() -> new Users(List.of(shop, other)))
-          .isInstanceOf(RefusedException.class);
+      Fails.with(RefusedException.class, () -> new Users(List.of(shop, other)));
     }
   }
 
@@ -83,8 +83,6 @@ class UsersTest {
         "{\"users\":[{\"name\":\"a\",\"token\":\"x\"}]}"
       })
   void aMalformedFileIsRefused(String text) {
-    assertThatThrownBy(() -> Users.parse(text))
-        .isInstanceOfSatisfying(
-            RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.INVALID));
+    Refused.with(Refusal.INVALID, () -> Users.parse(text));
   }
 }

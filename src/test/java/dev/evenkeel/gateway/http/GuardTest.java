@@ -2,12 +2,12 @@ package dev.evenkeel.gateway.http;
 
 import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Closing;
+import dev.evenkeel.Refused;
 import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.gateway.http.RawHttp.Answer;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonArray;
@@ -20,7 +20,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -30,7 +29,7 @@ class GuardTest {
   private static final String OCTETS = "Content-Type: application/octet-stream";
   private static final String EMPTY = "Content-Length: 0";
 
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
 
   /** Requests that reached the gateway. */
   private final AtomicInteger asked = new AtomicInteger();
@@ -52,17 +51,10 @@ class GuardTest {
     }
     WebVerticle web = new WebVerticle();
     JsonObject config =
-        new JsonObject()
-            .put("port", 0)
-            .put("names", new JsonArray().add("queue.example.com").add("Short"));
+        JsonObject.of("port", 0, "names", new JsonArray().add("queue.example.com").add("Short"));
     await(vertx.deployVerticle(web, new DeploymentOptions().setConfig(config)));
     port = web.actualPort();
     host = "Host: 127.0.0.1:" + port;
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    await(vertx.close());
   }
 
   private Answer call(String method, String path, String... headers) throws IOException {
@@ -136,11 +128,8 @@ class GuardTest {
   @Test
   void aNameIsWithoutSchemeAndPort() {
     for (String name : List.of("http://a", "a:80", "a/b", "", "*.example.com", "a b")) {
-      assertThatThrownBy(() -> new HostNames(List.of(name)))
-          .isInstanceOfSatisfying(
-              RefusedException.class,
-              refused -> assertThat(refused.refusal()).isEqualTo(Refusal.INVALID))
-          .hasMessageContaining("'" + name + "' is not a host name");
+      Refused.with(
+          Refusal.INVALID, () -> new HostNames(List.of(name)), "'" + name + "' is not a host name");
     }
     new HostNames(List.of("a", "a.b", "a_b.c-d", "10.0.0.1", "::1", "a."));
   }

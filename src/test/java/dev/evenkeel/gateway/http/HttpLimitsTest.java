@@ -1,10 +1,14 @@
 package dev.evenkeel.gateway.http;
 
+import static dev.evenkeel.Loops.each;
 import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
+import dev.evenkeel.Wait;
 import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.gateway.http.RawHttp.Answer;
 import dev.evenkeel.protocol.RefusedException;
@@ -25,7 +29,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -34,7 +37,7 @@ class HttpLimitsTest {
   private static final String MESSAGES = "/api/topics/t/messages";
   private static final int MIB = 1 << 20;
 
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final WebClient client =
       WebClient.create(vertx, new WebClientOptions(), new PoolOptions().setHttp1MaxSize(100));
 
@@ -50,11 +53,6 @@ class HttpLimitsTest {
   @BeforeEach
   void start() {
     vertx.eventBus().<JsonObject>consumer(ApiAddresses.PRODUCE, questions::add);
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    await(vertx.close());
   }
 
   private void deploy(Map<String, Object> limits) throws Exception {
@@ -168,13 +166,12 @@ class HttpLimitsTest {
       }
       assertThat(first.call("GET", "/health/live", host).status()).isEqualTo(200);
     }
-    await()
-        .until(
-            () -> {
-              try (RawHttp later = new RawHttp(port)) {
-                return later.call("GET", "/health/live", host).status() == 200;
-              }
-            });
+    Wait.until(
+        () -> {
+          try (RawHttp later = new RawHttp(port)) {
+            return later.call("GET", "/health/live", host).status() == 200;
+          }
+        });
   }
 
   @Test
@@ -182,17 +179,13 @@ class HttpLimitsTest {
     deploy(Map.of("connectionsMax", 1));
     List<RawHttp> held = new ArrayList<>();
     try {
-      for (int i = 0; i < 65; i++) {
-        held.add(new RawHttp(port));
-      }
+      times(65, i -> held.add(new RawHttp(port)));
       try (RawHttp last = new RawHttp(port)) {
         last.awaitClosed();
       }
       assertThat(held.get(0).call("GET", "/health/live", host).status()).isEqualTo(200);
     } finally {
-      for (RawHttp each : held) {
-        each.close();
-      }
+      each(held, each -> each.close());
     }
   }
 
@@ -211,9 +204,7 @@ class HttpLimitsTest {
   void bodiesShareALimit() throws Exception {
     deploy(Map.of("bytesInFlightMax", 8 * MIB));
     List<Future<HttpResponse<Buffer>>> calls = new ArrayList<>();
-    for (int i = 0; i < 30; i++) {
-      calls.add(produce(MIB));
-    }
+    times(30, i -> calls.add(produce(MIB)));
     await().until(() -> calls.stream().filter(Future::isComplete).count() + questions.size() == 30);
     assertThat(questions).hasSizeBetween(1, 8);
     int taken = questions.size();
@@ -267,14 +258,13 @@ class HttpLimitsTest {
     try (RawHttp leaving = new RawHttp(port)) {
       leaving.send(head(7 * MIB) + "x".repeat(5 * MIB));
     }
-    await()
-        .until(
-            () -> {
-              Future<HttpResponse<Buffer>> next = produce(8 * MIB);
-              await().until(() -> next.isComplete() || questions.size() == 1);
-              answerAll();
-              return await(next).statusCode() == 200;
-            });
+    Wait.until(
+        () -> {
+          Future<HttpResponse<Buffer>> next = produce(8 * MIB);
+          await().until(() -> next.isComplete() || questions.size() == 1);
+          answerAll();
+          return await(next).statusCode() == 200;
+        });
   }
 
   @Test
@@ -318,8 +308,7 @@ class HttpLimitsTest {
     }
     assertThat(questions).isEmpty();
     JsonObject message = new JsonObject().put("payload", "[\\\",{\n".repeat(100_000));
-    Future<HttpResponse<Buffer>> texts =
-        client.post(port, "127.0.0.1", MESSAGES).sendJsonObject(message);
+    var texts = client.post(port, "127.0.0.1", MESSAGES).sendJsonObject(message);
     await().until(() -> questions.size() == 1);
     answerAll();
     assertThat(await(texts).statusCode()).isEqualTo(200);

@@ -3,6 +3,7 @@ package dev.evenkeel.gateway.http;
 import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
@@ -93,14 +94,13 @@ class LeavingCallersTest {
 
   /** Until the node has seen the end of a connection, a request of it may still have its turn. */
   private void awaitFirstAttempt(String payload) {
-    Awaitility.await()
-        .untilAsserted(
-            () -> {
-              List<JsonObject> messages = poll(100);
-              assertThat(messages).hasSize(1);
-              assertThat(messages.get(0).getString("payload")).isEqualTo(payload);
-              assertThat(messages.get(0).getInteger("attempt")).isEqualTo(1);
-            });
+    Wait.untilAsserted(
+        () -> {
+          List<JsonObject> messages = poll(100);
+          assertThat(messages).hasSize(1);
+          assertThat(messages.get(0).getString("payload")).isEqualTo(payload);
+          assertThat(messages.get(0).getInteger("attempt")).isEqualTo(1);
+        });
   }
 
   @Test

@@ -1,17 +1,19 @@
 package dev.evenkeel.gateway.http;
 
 import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
+import dev.evenkeel.Wait;
 import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.gateway.live.LiveHub;
 import dev.evenkeel.gateway.live.MergePatches;
 import io.vertx.core.DeploymentOptions;
-import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.ClientWebSocket;
@@ -31,13 +33,12 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The live view over an event bus whose other side the test plays. */
 class LiveRoutesTest {
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final AtomicInteger looks = new AtomicInteger();
   private final WebSocketClient client = vertx.createWebSocketClient(clientOptions());
   private String deployment;
@@ -78,11 +79,6 @@ class LiveRoutesTest {
     JsonObject config = new JsonObject().put("port", 0).put("node", "n7");
     deployment = await(vertx.deployVerticle(web, new DeploymentOptions().setConfig(config)));
     port = web.actualPort();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    await(vertx.close());
   }
 
   private JsonObject answer(int look) {
@@ -165,14 +161,11 @@ class LiveRoutesTest {
         .hasSize(1);
     silent = true;
     int from = frames.size();
-    await()
-        .until(() -> frames.stream().skip(from).anyMatch(f -> f.getJsonObject("patch").isEmpty()));
+    Wait.until(() -> frames.stream().skip(from).anyMatch(f -> f.getJsonObject("patch").isEmpty()));
     await().until(() -> frames.stream().skip(from).anyMatch(LiveRoutesTest::removesDispatcher));
     assertThat(frames.stream().skip(1).map(frame -> frame.getJsonObject("patch")))
         .noneMatch(patch -> patch.containsKey("groups") && patch.getValue("groups") == null);
-    for (int i = 0; i < frames.size(); i++) {
-      assertThat(frames.get(i).getLong("seq")).isEqualTo(i + 1);
-    }
+    times(frames.size(), i -> assertThat(frames.get(i).getLong("seq")).isEqualTo(i + 1));
   }
 
   private static boolean knowsTheDispatcher(JsonObject state) {
@@ -205,20 +198,16 @@ class LiveRoutesTest {
     int begun = late.size();
     // Over 20 MB: the node's socket holds 4 at most, and the client some 10. On a busy machine the
     // quick one, too, may be behind for a moment.
-    await()
-        .atMost(Duration.ofSeconds(180))
-        .until(() -> quick.stream().filter(f -> f.getString("type").equals("change")).count() > 60);
+    Wait.until(
+        180, () -> quick.stream().filter(f -> f.getString("type").equals("change")).count() > 60);
     int sentMeanwhile = quick.size();
     assertThat(quick.stream().filter(f -> f.getString("type").equals("snapshot")).count())
         .as("how often the quick one was too slow, too")
         .isLessThan(sentMeanwhile / 3);
     slow.socket.resume();
-    await()
-        .until(
-            () -> late.stream().skip(begun).anyMatch(f -> f.getString("type").equals("snapshot")));
-    for (int i = 0; i < late.size(); i++) {
-      assertThat(late.get(i).getLong("seq")).isEqualTo(i + 1);
-    }
+    Wait.until(
+        () -> late.stream().skip(begun).anyMatch(f -> f.getString("type").equals("snapshot")));
+    times(late.size(), i -> assertThat(late.get(i).getLong("seq")).isEqualTo(i + 1));
     long held =
         late.stream()
             .skip(begun)
@@ -230,15 +219,11 @@ class LiveRoutesTest {
   @Test
   void oneReadingServesAllAndNobodyIsAskedWhenNobodyWatches() throws Exception {
     List<Viewer> all = new ArrayList<>();
-    for (int i = 0; i < 20; i++) {
-      all.add(view());
-    }
+    times(20, i -> all.add(view()));
     await().until(() -> all.stream().allMatch(viewer -> viewer.frames.size() > 3));
     int told = all.get(0).frames.size();
     assertThat(looks.get()).isLessThan(2 * told + 10);
-    for (Viewer viewer : all) {
-      await(viewer.socket.close());
-    }
+    all.forEach(viewer -> await(viewer.socket.close()));
     int[] before = {-1};
     await()
         .pollInterval(Duration.ofMillis(1_200))
@@ -247,8 +232,7 @@ class LiveRoutesTest {
 
   @Test
   void pagesOfOthersAndTooManyAreRefused() throws Exception {
-    Future<WebSocket> other =
-        client.connect(at("/ws/live").addHeader("Origin", "http://evil.example"));
+    var other = client.connect(at("/ws/live").addHeader("Origin", "http://evil.example"));
     assertThatThrownBy(() -> await(other))
         .isInstanceOfSatisfying(
             UpgradeRejectedException.class, e -> assertThat(e.getStatus()).isEqualTo(403));

@@ -3,6 +3,7 @@ package dev.evenkeel.gateway.http;
 import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Closing;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -18,13 +19,12 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The files of the live page over HTTP. */
 class PageRoutesTest {
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final WebClient client = WebClient.create(vertx);
   private int port;
 
@@ -35,11 +35,6 @@ class PageRoutesTest {
         vertx.deployVerticle(
             web, new DeploymentOptions().setConfig(new JsonObject().put("port", 0))));
     port = web.actualPort();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    await(vertx.close());
   }
 
   private HttpResponse<Buffer> call(HttpMethod method, String path) throws Exception {
@@ -89,8 +84,7 @@ class PageRoutesTest {
   @Test
   void anUnchangedFileIsNotSentAgain() throws Exception {
     String tag = call(HttpMethod.GET, "/").getHeader("etag");
-    HttpResponse<Buffer> again =
-        await(client.get(port, "127.0.0.1", "/").putHeader("if-none-match", tag).send());
+    var again = await(client.get(port, "127.0.0.1", "/").putHeader("if-none-match", tag).send());
     assertThat(again.statusCode()).isEqualTo(304);
     assertThat(again.body()).isNull();
     assertThat(again.getHeader("etag")).isEqualTo(tag);

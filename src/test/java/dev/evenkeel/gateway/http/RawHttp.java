@@ -1,5 +1,7 @@
 package dev.evenkeel.gateway.http;
 
+import static dev.evenkeel.Loops.each;
+
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -36,9 +38,7 @@ final class RawHttp implements AutoCloseable {
   /** Sends a request without a body. */
   Answer call(String method, String path, String... headers) throws IOException {
     StringBuilder head = new StringBuilder(method + " " + path + " HTTP/1.1\r\n");
-    for (String header : headers) {
-      head.append(header).append("\r\n");
-    }
+    each(headers, header -> head.append(header).append("\r\n"));
     return send(head.append("\r\n").toString()).answer();
   }
 

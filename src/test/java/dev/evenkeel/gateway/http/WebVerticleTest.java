@@ -3,6 +3,7 @@ package dev.evenkeel.gateway.http;
 import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.PrometheusText;
 import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.bus.LocalObjects;
@@ -32,13 +33,12 @@ import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The HTTP API over an event bus whose other side the test plays. */
 class WebVerticleTest {
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final WebClient client = WebClient.create(vertx);
   private final Map<String, JsonObject> asked = new HashMap<>();
   private int port;
@@ -49,11 +49,6 @@ class WebVerticleTest {
     JsonObject config = new JsonObject().put("port", 0).put("node", "n7");
     await(vertx.deployVerticle(web, new DeploymentOptions().setConfig(config)));
     port = web.actualPort();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    await(vertx.close());
   }
 
   /** Answers at an address; a Refusal is a failure. */

@@ -8,23 +8,19 @@ import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** What the page gets of made-up groups of every mode. */
 class LiveGoldenTest {
   private static JsonArray all(JsonObject groups) {
     JsonArray all = new JsonArray();
-    for (Map.Entry<String, Object> each : groups) {
-      all.add(each.getValue());
-    }
+    groups.forEach(each -> all.add(each.getValue()));
     return all;
   }
 
   @Test
   void whatThePageGetsIsAlwaysTheSame() throws IOException {
-    JsonObject facts =
-        new JsonObject(Files.readString(Path.of("src/test/resources/golden/facts.json")));
+    var facts = new JsonObject(Files.readString(Path.of("src/test/resources/golden/facts.json")));
     LiveState state = new LiveState("n1", "1");
     StringBuilder shown = new StringBuilder();
     for (int i = 0; i < 3; i++) {

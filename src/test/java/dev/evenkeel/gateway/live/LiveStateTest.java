@@ -23,10 +23,7 @@ class LiveStateTest {
   }
 
   private static JsonObject shard(int shard, String owner, Long committed, Long end) {
-    return new JsonObject()
-        .put("topic", "orders")
-        .put("shard", shard)
-        .put("owner", owner)
+    return JsonObject.of("topic", "orders", "shard", shard, "owner", owner)
         .putNull("nextOwner")
         .putNull("drainDeadline")
         .put("epoch", 1)
@@ -68,11 +65,7 @@ class LiveStateTest {
   @Example
   void aGroupInModeLevelHasItsBarsByMember() {
     JsonObject level =
-        new JsonObject()
-            .put("range", 10)
-            .put("strategy", "pull")
-            .put("gap", 0)
-            .put("round", 7)
+        JsonObject.of("range", 10, "strategy", "pull", "gap", 0, "round", 7)
             .putNull("holder")
             .putNull("heldMs")
             .put("setAside", 1)
@@ -180,12 +173,7 @@ class LiveStateTest {
       JsonArray shards = new JsonArray().add(shard(0, "c1", 10L * Math.max(0, i - 4), 10L * i));
       JsonArray topics =
           new JsonArray()
-              .add(
-                  new JsonObject()
-                      .put("name", "orders")
-                      .put("shards", 1)
-                      .put("end", 10 * i)
-                      .put("bytes", 1));
+              .add(JsonObject.of("name", "orders", "shards", 1, "end", 10 * i, "bytes", 1));
       state.looked("n1", answer(new JsonArray().add(group(shards)), topics, null), i * 500L);
     }
     JsonObject told = told();
@@ -294,11 +282,7 @@ class LiveStateTest {
         }
         JsonArray topics = new JsonArray();
         if (random.nextBoolean()) {
-          topics.add(
-              new JsonObject()
-                  .put("name", "orders")
-                  .put("shards", 4)
-                  .put("end", random.nextInt(99)));
+          topics.add(JsonObject.of("name", "orders", "shards", 4, "end", random.nextInt(99)));
         }
         JsonArray moves =
             random.nextBoolean() ? null : new JsonArray().add(move(random.nextInt(5), 1L));

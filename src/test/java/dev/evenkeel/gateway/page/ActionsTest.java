@@ -1,6 +1,7 @@
 package dev.evenkeel.gateway.page;
 
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static dev.evenkeel.Loops.each;
 
 import com.microsoft.playwright.Keyboard;
 import com.microsoft.playwright.Locator;
@@ -27,9 +28,7 @@ class ActionsTest extends PageBase {
 
   private void press(String... keys) {
     Keyboard keyboard = visit.page().keyboard();
-    for (String key : keys) {
-      keyboard.press(key);
-    }
+    each(keys, key -> keyboard.press(key));
   }
 
   private static JsonObject refusal(String message) {
@@ -128,12 +127,7 @@ class ActionsTest extends PageBase {
     assertThat(visit.page().getByLabel("Offset", new GetByLabelOptions().setExact(true)))
         .hasValue("7");
     JsonObject shard =
-        new JsonObject()
-            .put("topic", "orders")
-            .put("shard", 0)
-            .put("owner", "amber")
-            .put("from", 2)
-            .put("to", 9);
+        JsonObject.of("topic", "orders", "shard", 0, "owner", "amber", "from", 2, "to", 9);
     live.answer(
         offsets,
         200,
@@ -247,9 +241,7 @@ class ActionsTest extends PageBase {
   void onlyWhatTheAccountMayDoIsOffered() {
     FakeLive server = ApiFacts.serve();
     JsonObject operator =
-        new JsonObject()
-            .put("user", "clerk")
-            .put("may", List.of("view:*", "admin:bill*", "produce:orders"));
+        JsonObject.of("user", "clerk", "may", List.of("view:*", "admin:bill*", "produce:orders"));
     server.answer("GET /api/session", 200, operator);
     visit(ColorScheme.DARK, ReducedMotion.REDUCE, 1280, 800, server, "#/groups/billing");
     visit.sees(visit.button("Pause"));

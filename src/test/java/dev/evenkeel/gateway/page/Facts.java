@@ -1,5 +1,8 @@
 package dev.evenkeel.gateway.page;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Loops.times;
+
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
 import java.util.TreeMap;
@@ -59,11 +62,7 @@ final class Facts {
   }
 
   static JsonObject topic(int shards) {
-    return new JsonObject()
-        .put("shards", shards)
-        .put("end", 120_000)
-        .put("rate", 250.5)
-        .put("bytes", 48_000_000);
+    return JsonObject.of("shards", shards, "end", 120_000, "rate", 250.5, "bytes", 48_000_000);
   }
 
   static JsonObject group(String topic, int shards, String... members) {
@@ -77,9 +76,7 @@ final class Facts {
       }
     }
     JsonObject people = new JsonObject();
-    for (String member : members) {
-      people.put(member, member(owned.getOrDefault(member, 0)));
-    }
+    each(members, member -> people.put(member, member(owned.getOrDefault(member, 0))));
     return new JsonObject()
         .put("mode", "sharded")
         .put("status", members.length == 0 ? "UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS" : "OK")
@@ -195,9 +192,7 @@ final class Facts {
   /** A large group: members c001 and so on. */
   static JsonObject large(int members, int shards) {
     String[] names = new String[members];
-    for (int i = 0; i < members; i++) {
-      names[i] = String.format("c%03d", i + 1);
-    }
+    times(members, i -> names[i] = String.format("c%03d", i + 1));
     return lone("events", shards, "large", names);
   }
 }

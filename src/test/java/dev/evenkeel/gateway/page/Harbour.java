@@ -34,8 +34,7 @@ final class Harbour {
     JsonObject groups = state.getJsonObject("groups");
     groups.getJsonObject("billing").put("failures", new JsonObject().put("deadLetters", 7));
     groups.put("audit", Facts.group("payments", 6));
-    JsonObject reports =
-        Facts.group("orders", 8, "dune").put("paused", true).put("shardsPaused", 8);
+    var reports = Facts.group("orders", 8, "dune").put("paused", true).put("shardsPaused", 8);
     reports
         .getJsonObject("shards")
         .forEach(shard -> ((JsonObject) shard.getValue()).put("paused", true));
@@ -61,10 +60,7 @@ final class Harbour {
           .put(
               "storage",
               Facts.patch(
-                  new JsonObject()
-                      .put("liveBytes", 48 * MIB)
-                      .put("deadBytes", 12 * MIB)
-                      .put("lostMessages", 0),
+                  JsonObject.of("liveBytes", 48 * MIB, "deadBytes", 12 * MIB, "lostMessages", 0),
                   "n1"));
     }
     logs.getJsonObject("d1").put("leader", "n2");
@@ -123,12 +119,7 @@ final class Harbour {
       }
       owners.getJsonArray(then).add("orders/" + i);
       if (!then.equals(now)) {
-        moves.add(
-            new JsonObject()
-                .put("topic", "orders")
-                .put("shard", i)
-                .put("from", now)
-                .put("to", then));
+        moves.add(JsonObject.of("topic", "orders", "shard", i, "from", now, "to", then));
       }
     }
     for (String owner : owners.fieldNames()) {

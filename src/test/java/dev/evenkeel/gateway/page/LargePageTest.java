@@ -1,6 +1,7 @@
 package dev.evenkeel.gateway.page;
 
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.CDPSession;
@@ -8,10 +9,10 @@ import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.ReducedMotion;
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Random;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -139,9 +140,7 @@ class LargePageTest extends PageBase {
   @Test
   void barsOfManyMembersFollowTenChangesASecond() {
     String[] members = new String[250];
-    for (int i = 0; i < members.length; i++) {
-      members[i] = String.format("c%03d", i + 1);
-    }
+    times(members.length, i -> members[i] = String.format("c%03d", i + 1));
     JsonObject state = Facts.empty();
     state.getJsonObject("groups").put("large", Facts.level("events", 12, 1_000, members));
     visit(ColorScheme.DARK, state);
@@ -279,12 +278,11 @@ class LargePageTest extends PageBase {
   }
 
   private void awaitConnections(int count) {
-    Awaitility.await()
-        .until(
-            () -> {
-              visit.page().title();
-              return live.connections() >= count;
-            });
+    Wait.until(
+        () -> {
+          visit.page().title();
+          return live.connections() >= count;
+        });
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.evenkeel.gateway.page;
 
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static dev.evenkeel.Words.words;
 
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page.GetByRoleOptions;
@@ -164,13 +165,8 @@ class LivePageTest extends PageBase {
     visit.reads(keys.nth(2), "(empty) 3");
     live.change(
         Facts.patch(
-            new JsonObject()
-                .put("mode", "off")
-                .put("repetition", "high")
-                .put("wouldSavePercent", 41.3),
-            "groups",
-            GROUP,
-            "dedup"));
+            JsonObject.of("mode", "off", "repetition", "high", "wouldSavePercent", 41.3),
+            words("groups %s dedup", GROUP)));
     visit.reads(visit.region("Repetition in " + GROUP), "dedup would save 41.3 % of the work");
     visit.seesNoMore(dedup);
     live.change(Facts.patch(null, "groups", GROUP, "dedup"));
@@ -183,11 +179,7 @@ class LivePageTest extends PageBase {
     JsonObject state = Facts.empty();
     JsonObject group = Facts.group(TOPIC, 4, "amber", "birch");
     JsonObject failures =
-        new JsonObject()
-            .put("retriesWaiting", 1_234)
-            .put("parked", 56)
-            .put("deadLetters", 7)
-            .put("breakersOpen", 0);
+        JsonObject.of("retriesWaiting", 1_234, "parked", 56, "deadLetters", 7, "breakersOpen", 0);
     state.getJsonObject("groups").put(GROUP, group.put("failures", failures));
     visit(scheme, state);
     Locator shown = visit.region("Failures of " + GROUP);
@@ -272,9 +264,7 @@ class LivePageTest extends PageBase {
                 .put("gap", 10)
                 .put("setAside", 3)
                 .put("bars", new JsonObject().put("amber", Facts.bar(1_011, 40))),
-            "groups",
-            GROUP,
-            "level"));
+            words("groups %s level", GROUP)));
     visit.reads(level, "birch holds the round for 1.2 s");
     visit.reads(level, "set aside3");
     visit.reads(

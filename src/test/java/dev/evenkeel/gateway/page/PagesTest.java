@@ -1,6 +1,7 @@
 package dev.evenkeel.gateway.page;
 
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Keyboard;
@@ -23,18 +24,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 class PagesTest extends PageBase {
   private static final List<String> ALL =
       List.of(
-          "#/",
-          "#/topics",
-          "#/topics/orders",
-          "#/topics/no-such",
-          "#/groups",
-          "#/groups/billing",
-          "#/groups/reports",
-          "#/groups/billing/moves",
-          "#/groups/billing/plan",
-          "#/moves",
-          "#/cluster",
-          "#/no/such/page");
+          words(
+              """
+              #/ #/topics #/topics/orders #/topics/no-such #/groups #/groups/billing
+              #/groups/reports #/groups/billing/moves #/groups/billing/plan #/moves #/cluster
+              #/no/such/page
+              """));
 
   private void visit(String hash) {
     visit(ColorScheme.DARK, ReducedMotion.REDUCE, 1600, 1000, Harbour.server(), hash);
@@ -338,8 +333,7 @@ class PagesTest extends PageBase {
   void whatWasSkippedIsShownOnTheBoard() {
     visit("#/groups/billing");
     visit.sees(visit.lane("amber"));
-    JsonObject skipped =
-        new JsonObject().put("skipped", 15).put("skippedFrom", 5).put("skippedTo", 19);
+    var skipped = new JsonObject().put("skipped", 15).put("skippedFrom", 5).put("skippedTo", 19);
     live.change(
         Facts.patch(
             new JsonObject().put("shards", new JsonObject().put("orders/3", skipped)),
@@ -361,9 +355,7 @@ class PagesTest extends PageBase {
     visit.sees(visit.lane("amber"));
     live.change(
         Facts.patch(
-            new JsonObject()
-                .put("shardsPaused", 1)
-                .put("shards", Facts.patch(true, "orders/3", "paused")),
+            JsonObject.of("shardsPaused", 1, "shards", Facts.patch(true, "orders/3", "paused")),
             "groups",
             "billing"));
     visit.sees(visit.page().getByLabel("orders/3, owned by amber, paused, lag 13 messages"));

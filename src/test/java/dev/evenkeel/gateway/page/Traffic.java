@@ -26,8 +26,7 @@ final class Traffic {
               .put("committed", end - lag));
     }
     double rate = 280 + 40 * Math.sin(second / 13) + 9 * random.nextGaussian();
-    JsonObject facts =
-        new JsonObject().put("shards", changes).put("lag", sum).put("lagSeconds", 1.4);
+    var facts = new JsonObject().put("shards", changes).put("lag", sum).put("lagSeconds", 1.4);
     facts.put("rate", Math.round(rate * 10) / 10.0);
     return new JsonObject()
         .put("groups", new JsonObject().put(group, facts))
@@ -58,9 +57,7 @@ final class Traffic {
     for (int shard : shards) {
       changes.put(
           topic + "/" + shard,
-          new JsonObject()
-              .put("state", "OWNED")
-              .put("owner", to)
+          JsonObject.of("state", "OWNED", "owner", to)
               .putNull("nextOwner")
               .putNull("drainDeadline")
               .put("epoch", 4));

@@ -3,9 +3,10 @@ package dev.evenkeel.gateway.session;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
+import dev.evenkeel.Refused;
 import dev.evenkeel.bus.frame.Hello;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.buffer.Buffer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -38,19 +39,16 @@ class HandshakeTest {
 
   @Test
   void anotherVersionIsNamedWithThatOfTheNode() {
-    assertThatThrownBy(() -> check(hello(List.of(2, 3), SESSION, "orders")))
-        .isInstanceOfSatisfying(
-            RefusedException.class,
-            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.WRONG_VERSION))
-        .hasMessageContaining("[2, 3]")
-        .hasMessageContaining("version 1");
+    Refused.with(
+        Refusal.WRONG_VERSION,
+        () -> check(hello(List.of(2, 3), SESSION, "orders")),
+        "[2, 3]",
+        "version 1");
   }
 
   @Test
   void anotherClusterIsNamedWithThatOfTheNode() {
-    assertThatThrownBy(() -> check(hello(List.of(1), SESSION, "billing")))
-        .hasMessageContaining("'orders'")
-        .hasMessageContaining("'billing'");
+    Fails.saying(() -> check(hello(List.of(1), SESSION, "billing")), "'orders'", "'billing'");
     assertThatThrownBy(() -> check(hello(List.of(1), SESSION, null))).hasMessageContaining("null");
   }
 
@@ -81,8 +79,7 @@ class HandshakeTest {
     assertThatThrownBy(() -> check(hello(List.of(1), "x".repeat(5_000), "orders")))
         .hasMessageContaining("32 random hexadecimal digits")
         .satisfies(refused -> assertThat(refused.getMessage()).hasSizeLessThan(300));
-    assertThatThrownBy(() -> check(hello(List.of(1), null, "orders")))
-        .hasMessageContaining("bad session id");
+    Fails.saying(() -> check(hello(List.of(1), null, "orders")), "bad session id");
   }
 
   @ParameterizedTest
@@ -99,8 +96,6 @@ class HandshakeTest {
         "{\"versions\":[null],\"session\":\"s\",\"cluster\":\"orders\"}"
       })
   void whatIsNoHelloIsRefused(String body) {
-    assertThatThrownBy(() -> check(Buffer.buffer(body)))
-        .isInstanceOf(RefusedException.class)
-        .hasMessageContaining("versions, session and cluster");
+    Refused.saying(() -> check(Buffer.buffer(body)), "versions, session and cluster");
   }
 }

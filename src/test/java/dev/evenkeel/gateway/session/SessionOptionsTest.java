@@ -7,6 +7,7 @@ import static dev.evenkeel.gateway.session.SessionOptions.PUSH_BYTES_QUEUED_MAX;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Set;
@@ -51,8 +52,7 @@ class SessionOptionsTest {
           .hasMessage(key + " is 9999: at least 10000 is needed");
       with(key, 10_000);
     }
-    assertThatThrownBy(() -> with("nodeBytesInFlightMax", 11_023))
-        .hasMessageContaining("at least 11024 is needed");
+    Fails.saying(() -> with("nodeBytesInFlightMax", 11_023), "at least 11024 is needed");
     assertThat(with("bodyBytesMax", 20 << 20).get(PUSH_BYTES_QUEUED_MAX)).isEqualTo(20L << 20);
   }
 }

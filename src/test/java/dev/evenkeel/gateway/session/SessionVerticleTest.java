@@ -1,11 +1,15 @@
 package dev.evenkeel.gateway.session;
 
 import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
+import dev.evenkeel.Fails;
 import dev.evenkeel.PrometheusText;
+import dev.evenkeel.Wait;
 import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
@@ -41,7 +45,6 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** The client port over real sockets, with plain event-bus consumers in the place of a node. */
@@ -54,15 +57,10 @@ class SessionVerticleTest {
 
   private static final int MEBIBYTE = 1 << 20;
 
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final PrometheusMeterRegistry registry =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private int port;
-
-  @AfterEach
-  void close() {
-    await(vertx.close());
-  }
 
   /** Without deadlines, as far as {@code limits} does not say otherwise. */
   private String start(JsonObject limits) {
@@ -227,9 +225,7 @@ class SessionVerticleTest {
     TestClient pinging = welcomed(TestClient.session(2));
     long timer = vertx.setPeriodic(50, none -> pinging.ping());
     assertThat(silent.goodbye()).contains("nothing came within 1200 ms", "PING every 400 ms");
-    for (int i = 0; i < 20; i++) {
-      pinging.expect(FrameKind.PONG);
-    }
+    times(20, i -> pinging.expect(FrameKind.PONG));
     assertThat(pinging.isClosed()).isFalse();
     vertx.cancelTimer(timer);
     await().until(() -> metric("evenkeel_session_closed_total", "reason", "silent") == 1);
@@ -655,21 +651,20 @@ class SessionVerticleTest {
   }
 
   private void noHandlers(String address) {
-    await()
-        .untilAsserted(
-            () ->
-                assertThatThrownBy(
-                        () ->
-                            await(
-                                vertx
-                                    .eventBus()
-                                    .request(
-                                        address,
-                                        Buffer.buffer(),
-                                        new DeliveryOptions().setSendTimeout(200))))
-                    .isInstanceOfSatisfying(
-                        ReplyException.class,
-                        e -> assertThat(e.failureType()).isEqualTo(ReplyFailure.NO_HANDLERS)));
+    Wait.untilAsserted(
+        () ->
+            assertThatThrownBy(
+                    () ->
+                        await(
+                            vertx
+                                .eventBus()
+                                .request(
+                                    address,
+                                    Buffer.buffer(),
+                                    new DeliveryOptions().setSendTimeout(200))))
+                .isInstanceOfSatisfying(
+                    ReplyException.class,
+                    e -> assertThat(e.failureType()).isEqualTo(ReplyFailure.NO_HANDLERS)));
   }
 
   @Test
@@ -718,11 +713,10 @@ class SessionVerticleTest {
     assertThat(has(TestClient.session(2))).isFalse();
     assertThat(has(TestClient.session(3))).isFalse();
     two.close();
-    await()
-        .untilAsserted(
-            () ->
-                assertThat(ended)
-                    .containsExactly(ended(TestClient.session(2)), ended(TestClient.session(1))));
+    Wait.untilAsserted(
+        () ->
+            assertThat(ended)
+                .containsExactly(ended(TestClient.session(2)), ended(TestClient.session(1))));
     assertThat(has(TestClient.session(1))).isFalse();
     await().until(() -> metric("evenkeel_session_closed_total", "reason", "client") == 4);
     await().until(() -> metric("evenkeel_sessions") == 0);
@@ -735,8 +729,7 @@ class SessionVerticleTest {
 
   private boolean has(String session) {
     Buffer question = new JsonObject().put("has", session).toBuffer();
-    Buffer answer =
-        await(vertx.eventBus().<Buffer>request(Addresses.sessions("n1"), question)).body();
+    var answer = await(vertx.eventBus().<Buffer>request(Addresses.sessions("n1"), question)).body();
     return Frames.copy(Frames.answerBody(answer)).toJsonObject().getBoolean("has");
   }
 
@@ -755,9 +748,7 @@ class SessionVerticleTest {
     List<Object> ended = new CopyOnWriteArrayList<>();
     vertx.eventBus().consumer(Addresses.SESSIONS_ENDED, message -> ended.add(message.body()));
     List<TestClient> clients = new ArrayList<>();
-    for (int i = 0; i < 20; i++) {
-      clients.add(welcomed(TestClient.session(i)));
-    }
+    times(20, i -> clients.add(welcomed(TestClient.session(i))));
     await(vertx.undeploy(id));
     clients.forEach(client -> assertThat(client.goodbye()).isEqualTo("this node is stopping"));
     assertThat(ended).isEmpty();
@@ -772,7 +763,6 @@ class SessionVerticleTest {
     }
     assertThatThrownBy(() -> start(new JsonObject().put("conectionsMax", 1)))
         .hasMessageContaining("did you mean 'connectionsMax'?");
-    assertThatThrownBy(() -> start(new JsonObject().putNull("node")))
-        .hasMessageContaining("a node needs a name");
+    Fails.saying(() -> start(new JsonObject().putNull("node")), "a node needs a name");
   }
 }

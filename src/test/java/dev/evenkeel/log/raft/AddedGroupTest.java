@@ -72,9 +72,7 @@ class AddedGroupTest {
     }
 
     // Each finds it again.
-    for (String id : ThreeTestNodes.IDS) {
-      nodes.stop(id);
-    }
+    ThreeTestNodes.IDS.forEach(id -> nodes.stop(id));
     nodes.startAll();
     append("late");
     assertThat(nodes.running.get("c").node.data()).hasSize(2);

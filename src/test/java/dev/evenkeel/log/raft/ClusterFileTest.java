@@ -1,8 +1,8 @@
 package dev.evenkeel.log.raft;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeInfo;
@@ -75,10 +75,8 @@ class ClusterFileTest {
     Path path = directory.resolve(ClusterFile.NAME);
     String text = Files.readString(path);
     Files.writeString(path, text.replaceFirst("\"format\": \\d+", "\"format\": " + format));
-    assertThatThrownBy(() -> ClusterFile.read(directory))
-        .isInstanceOf(LogStartException.class)
-        .hasMessageContaining("format " + format)
-        .hasMessageContaining(advice);
+    Fails.with(
+        LogStartException.class, () -> ClusterFile.read(directory), "format " + format, advice);
   }
 
   @Test

@@ -1,5 +1,7 @@
 package dev.evenkeel.log.raft;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -62,9 +64,7 @@ class CopiedAnewTest {
           files.addAll(matching(live(rotten), ".*[.]sst"));
         }
       }
-      for (int i = 0; i < 5; i++) {
-        flip(files.get(random.nextInt(files.size())));
-      }
+      times(5, i -> flip(files.get(random.nextInt(files.size()))));
       nodes.start(rotten);
       appendSome();
       awaitWhole();
@@ -122,9 +122,7 @@ class CopiedAnewTest {
     List<Path> parts =
         List.of(
             log, home.resolve("live/d0"), home.resolve("bodies/d0"), home.resolve("log/applied"));
-    for (int i = 0; i < parts.size(); i++) {
-      copy(parts.get(i), temp.resolve("part" + i));
-    }
+    times(parts.size(), i -> copy(parts.get(i), temp.resolve("part" + i)));
     nodes.start(rotten);
     String behind =
         ThreeTestNodes.IDS.stream()
@@ -174,13 +172,9 @@ class CopiedAnewTest {
     String leader = nodes.leader();
     List<String> rotten = ThreeTestNodes.IDS.stream().filter(id -> !id.equals(leader)).toList();
     nodes.stop(leader);
-    for (String id : rotten) {
-      spoilLog(id);
-    }
+    each(rotten, id -> spoilLog(id));
     nodes.startAll();
-    for (String id : rotten) {
-      awaitElections(id);
-    }
+    rotten.forEach(id -> awaitElections(id));
     assertThat(nodes.running.values()).noneMatch(node -> node.d0().leadership().ready());
     for (String id : rotten) {
       assertThat(mark(id).resolveSibling("d0.files").resolve("1/bodies")).isDirectory();
@@ -197,9 +191,7 @@ class CopiedAnewTest {
     appendSome();
     String rotten = nodes.follower();
     Path log = nodes.running.get(rotten).groupDirectory("d0").resolve("current");
-    for (int i = 0; i < 20; i++) {
-      appends.append("x".repeat(100_000));
-    }
+    times(20, i -> appends.append("x".repeat(100_000)));
     await().atMost(TestNode.PATIENCE).until(() -> !matching(log, "log_\\d+-\\d+").isEmpty());
     nodes.d0(rotten).copy().checkFiles(new ByteRate(1L << 40));
     assertThat(nodes.d0(rotten).elections().eligibility().eligible()).isTrue();
@@ -227,9 +219,7 @@ class CopiedAnewTest {
 
   private void appendSome() {
     int count = 1 + random.nextInt(30);
-    for (int i = 0; i < count; i++) {
-      appends.append("x".repeat(random.nextInt(20_000)));
-    }
+    times(count, i -> appends.append("x".repeat(random.nextInt(20_000))));
     if (random.nextBoolean()) {
       nodes
           .running

@@ -51,8 +51,7 @@ class CrashTest {
   void aDiskThatCannotWriteIsNeverTakenForOneThatDid() throws Exception {
     Path home = temp.resolve("home");
     Path flag = temp.resolve("fail");
-    List<String> options =
-        List.of("-javaagent:" + agent(), "-D" + FailingForceAgent.FLAG + "=" + flag);
+    var options = List.of("-javaagent:" + agent(), "-D" + FailingForceAgent.FLAG + "=" + flag);
     List<String> acknowledged;
     try (ForkedNode forked = new ForkedNode(home, port, "f", options)) {
       await().atMost(TestNode.PATIENCE).until(() -> forked.acknowledged().size() >= 300);

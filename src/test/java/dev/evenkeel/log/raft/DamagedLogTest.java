@@ -1,8 +1,11 @@
 package dev.evenkeel.log.raft;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.util.files.DurableFiles;
@@ -43,12 +46,8 @@ class DamagedLogTest {
     List<TestNode> both = List.copyOf(nodes.running.values());
     long written = nodes.d0(nodes.leader()).status().commitIndex();
     // Applying looks into the file as well.
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(() -> both.stream().allMatch(n -> n.d0().status().appliedIndex() >= written));
-    for (TestNode node : both) {
-      spoilBodies(node);
-    }
+    Wait.until(() -> both.stream().allMatch(n -> n.d0().status().appliedIndex() >= written));
+    each(both, DamagedLogTest::spoilBodies);
     nodes.start(away);
     long last = nodes.d0(nodes.leader()).status().commitIndex();
     await().atMost(TestNode.PATIENCE).until(() -> nodes.d0(away).leadership().leader() != null);
@@ -70,9 +69,7 @@ class DamagedLogTest {
     String away = nodes.follower();
     nodes.stop(away);
     String large = "x".repeat(1 << 20);
-    for (int i = 0; i < ENTRIES; i++) {
-      appends.append(large + i);
-    }
+    times(ENTRIES, i -> appends.append(large + i));
     return away;
   }
 

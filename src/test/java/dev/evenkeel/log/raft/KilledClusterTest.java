@@ -1,8 +1,10 @@
 package dev.evenkeel.log.raft;
 
+import static dev.evenkeel.Loops.each;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import java.io.IOException;
@@ -37,21 +39,15 @@ class KilledClusterTest {
 
   @AfterEach
   void stop() throws InterruptedException {
-    for (ForkedNode node : running.values()) {
-      node.close();
-    }
+    each(running.values(), node -> node.close());
     started.forEach(TestNode::close);
   }
 
   @Tag("full")
   @Test
   void everyNodeHasEverythingAcknowledgedInTheEnd() throws Exception {
-    for (String id : List.of("a", "b", "c")) {
-      ports.put(id, TestNode.freePort());
-    }
-    for (String id : ports.keySet()) {
-      fork(id);
-    }
+    List.of("a", "b", "c").forEach(id -> ports.put(id, TestNode.freePort()));
+    each(ports.keySet(), id -> fork(id));
     for (int round = 0; round < ROUNDS; round++) {
       int before = acknowledgedNow();
       await()
@@ -60,16 +56,10 @@ class KilledClusterTest {
       List<String> ids = new ArrayList<>(ports.keySet());
       java.util.Collections.shuffle(ids, random);
       List<String> victims = ids.subList(0, 1 + random.nextInt(3));
-      for (String id : victims) {
-        kill(id);
-      }
-      for (String id : victims) {
-        fork(id);
-      }
+      each(victims, id -> kill(id));
+      each(victims, id -> fork(id));
     }
-    for (String id : ports.keySet()) {
-      kill(id);
-    }
+    each(ports.keySet(), id -> kill(id));
     assertAllHaveTheSame();
   }
 
@@ -117,16 +107,12 @@ class KilledClusterTest {
                                 .orElse(null),
                         group -> group != null))
         .append("the last");
-    await()
-        .atMost(TestNode.PATIENCE)
-        .untilAsserted(
-            () -> {
-              List<String> entries = started.get(0).state("d0").entries();
-              assertThat(entries).anyMatch(entry -> entry.startsWith("the last"));
-              for (TestNode node : started) {
-                assertThat(node.state("d0").entries()).isEqualTo(entries);
-              }
-            });
+    Wait.untilAsserted(
+        () -> {
+          List<String> entries = started.get(0).state("d0").entries();
+          assertThat(entries).anyMatch(entry -> entry.startsWith("the last"));
+          started.forEach(node -> assertThat(node.state("d0").entries()).isEqualTo(entries));
+        });
     Set<String> names = new HashSet<>();
     for (String entry : started.get(0).state("d0").entries()) {
       String[] parts = entry.split("-");

@@ -1,5 +1,6 @@
 package dev.evenkeel.log.raft;
 
+import static dev.evenkeel.Loops.each;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -207,9 +208,7 @@ class LogTailTest {
   @Test
   void bodiesThatASnapshotCoversMayBeGoneAndTheFilesOfTheirEntriesGo() throws Exception {
     try (LogAndBodies purged = sound.copyTo(temp.resolve("purged"))) {
-      for (Path segment : purged.segmentFiles()) {
-        Files.delete(segment);
-      }
+      each(purged.segmentFiles(), segment -> Files.delete(segment));
       assertThat(purged.start(FLUSHED, LAST)).isEqualTo(LAST);
       assertThat(LogGroupFiles.segments(purged.current()))
           .singleElement()

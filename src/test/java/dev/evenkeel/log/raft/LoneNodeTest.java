@@ -1,9 +1,12 @@
 package dev.evenkeel.log.raft;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Fails;
+import dev.evenkeel.Wait;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
@@ -31,8 +34,7 @@ class LoneNodeTest {
 
   @Test
   void leadsAtOnceAndAnswersAppendsFromTheState() throws Exception {
-    LogSettings asMany =
-        TestNode.settings("a", home, List.of(TestNode.peer("a", port)), 0, 1_000_000);
+    var asMany = TestNode.settings("a", home, List.of(TestNode.peer("a", port)), 0, 1_000_000);
     try (TestNode node = new TestNode(asMany, TestNode.live(home)).awaitReady()) {
       assertThat(node.node.nodes()).containsExactly("a");
       assertThat(node.node.meta().name()).isEqualTo("meta");
@@ -56,9 +58,8 @@ class LoneNodeTest {
           .isInstanceOf(NodeRemovedException.class)
           .hasMessageContaining("removed from the cluster");
     }
-    assertThatThrownBy(() -> TestNode.alone(home, port))
-        .isInstanceOf(LogStartException.class)
-        .hasMessageContaining("was removed from its cluster");
+    Fails.with(
+        LogStartException.class, () -> TestNode.alone(home, port), "was removed from its cluster");
   }
 
   /**
@@ -112,9 +113,7 @@ class LoneNodeTest {
   void keepsTheOrderOfAppends() throws Exception {
     try (TestNode node = TestNode.alone(home, port).awaitReady()) {
       List<CompletableFuture<ByteBuffer>> replies = new ArrayList<>();
-      for (int i = 0; i < 2_000; i++) {
-        replies.add(TestNode.append(node.d0(), "e" + i));
-      }
+      times(2_000, i -> replies.add(TestNode.append(node.d0(), "e" + i)));
       CompletableFuture.allOf(replies.toArray(CompletableFuture[]::new)).get();
       assertThat(node.state("d0").entries())
           .containsExactlyElementsOf(IntStream.range(0, 2_000).mapToObj(i -> "e" + i).toList());
@@ -147,9 +146,7 @@ class LoneNodeTest {
     String cluster;
     try (TestNode node = TestNode.alone(home, port).awaitReady()) {
       cluster = node.node.clusterId();
-      for (int i = 0; i < 10; i++) {
-        TestNode.append(node.d0(), "e" + i).get();
-      }
+      times(10, i -> TestNode.append(node.d0(), "e" + i).get());
       TestNode.append(node.node.meta(), "m").get();
     }
     try (TestNode node = TestNode.alone(home, port).awaitReady()) {
@@ -175,9 +172,7 @@ class LoneNodeTest {
             1 << 30);
     try (TestNode node = new TestNode(few, TestNode.live(home)).awaitReady()) {
       ByteBuffer mebibyte = ByteBuffer.allocate(1 << 20).put(0, RocksState.WITH_BODY);
-      for (int i = 0; i < 30; i++) {
-        node.d0().append(mebibyte, List.of(mebibyte)).get();
-      }
+      times(30, i -> node.d0().append(mebibyte, List.of(mebibyte)).get());
       // The last 20 MiB may have no snapshot; before them one file is kept, and one is begun.
       await().until(() -> segmentBytes(node) < 14L << 20);
     }
@@ -222,13 +217,12 @@ class LoneNodeTest {
         node.d0().copy().snapshot().get();
       }
       assertThat(node.state("d0").snapshots.get()).isEqualTo(4);
-      await()
-          .untilAsserted(
-              () -> {
-                // 40 MiB went in; what stays is the open segment and at most one closed one.
-                assertThat(segmentBytes(node)).isLessThan(20L << 20);
-                assertThat(DurableFiles.list(node.groupDirectory("d0").resolve("sm"))).hasSize(2);
-              });
+      Wait.untilAsserted(
+          () -> {
+            // 40 MiB went in; what stays is the open segment and at most one closed one.
+            assertThat(segmentBytes(node)).isLessThan(20L << 20);
+            assertThat(DurableFiles.list(node.groupDirectory("d0").resolve("sm"))).hasSize(2);
+          });
     }
     try (TestNode node = TestNode.alone(home, port).awaitReady()) {
       assertThat(node.state("d0").entries()).hasSize(40);
@@ -256,9 +250,7 @@ class LoneNodeTest {
                 TestNode.settings("a", home, List.of(TestNode.peer("a", port)), 1, 20),
                 TestNode.live(home))
             .awaitReady()) {
-      for (int i = 0; i < 50; i++) {
-        TestNode.append(node.d0(), "e" + i).get();
-      }
+      times(50, i -> TestNode.append(node.d0(), "e" + i).get());
       await().until(() -> node.state("d0").snapshots.get() >= 2);
       assertThat(node.state("d0").snapshots.get()).isLessThan(5);
     }
@@ -274,8 +266,7 @@ class LoneNodeTest {
       CompletableFuture<ByteBuffer> reply = TestNode.append(node.d0(), "bad");
       assertThat(refusalOf(reply)).isEqualTo(Refusal.INDETERMINATE);
       assertThat(node.node.failure().get()).hasMessageContaining("a bug in apply");
-      await()
-          .until(() -> !node.d0().leadership().ready() && !node.node.meta().leadership().ready());
+      Wait.until(() -> !node.d0().leadership().ready() && !node.node.meta().leadership().ready());
       // It counts at once, and is told a moment later.
       await().until(() -> !heard.isEmpty());
       assertThat(heard).noneMatch(Leadership::ready);
@@ -287,9 +278,7 @@ class LoneNodeTest {
   void nothingIsAnsweredNeverWhenTheNodeCloses() throws Exception {
     TestNode node = TestNode.alone(home, port).awaitReady();
     List<CompletableFuture<ByteBuffer>> replies = new ArrayList<>();
-    for (int i = 0; i < 1_000; i++) {
-      replies.add(TestNode.append(node.d0(), "e" + i));
-    }
+    times(1_000, i -> replies.add(TestNode.append(node.d0(), "e" + i)));
     node.close();
     assertThat(replies).allMatch(CompletableFuture::isDone);
     long acknowledged = replies.stream().filter(r -> !r.isCompletedExceptionally()).count();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.TestCertificates;
+import dev.evenkeel.Wait;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.util.tls.TlsFiles;
 import dev.evenkeel.util.tls.TlsIdentity;
@@ -132,8 +133,7 @@ class PeerGuardTest {
   private Status.Code send(
       PeerGuard by, Object message, MethodDescriptor<?, ?> method, Attributes attributes) {
     Call call = new Call(method, attributes);
-    ServerCall.Listener<Object> listener =
-        by.interceptCall(call, new Metadata(), (same, headers) -> new Engine());
+    var listener = by.interceptCall(call, new Metadata(), (same, headers) -> new Engine());
     listener.onMessage(message);
     listener.onHalfClose();
     return call.closed == null ? null : call.closed.getCode();
@@ -319,12 +319,10 @@ class PeerGuardTest {
   }
 
   private void awaitLeaders() {
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(
-            () ->
-                nodes.values().stream().anyMatch(node -> node.node.meta().leadership().ready())
-                    && leader() != null);
+    Wait.until(
+        () ->
+            nodes.values().stream().anyMatch(node -> node.node.meta().leadership().ready())
+                && leader() != null);
   }
 
   private TestNode leader() {

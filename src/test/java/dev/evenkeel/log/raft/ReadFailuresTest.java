@@ -1,5 +1,6 @@
 package dev.evenkeel.log.raft;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -37,9 +38,7 @@ class ReadFailuresTest {
 
   @Test
   void tooManyOpenFilesAreNone() {
-    for (int i = 0; i < 10; i++) {
-      failed("n2", i, "log_1-2: Too many open files");
-    }
+    times(10, i -> failed("n2", i, "log_1-2: Too many open files"));
     assertThat(damage).isEmpty();
   }
 

@@ -1,5 +1,7 @@
 package dev.evenkeel.log.raft;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -8,6 +10,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.Appender;
 import ch.qos.logback.core.UnsynchronizedAppenderBase;
+import dev.evenkeel.Wait;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
@@ -52,12 +55,8 @@ class ReplaceVoterTest {
   @BeforeEach
   void formTogether() throws Exception {
     List<CompletableFuture<TestNode>> starts = new ArrayList<>();
-    for (String id : List.of("c", "a", "b")) {
-      starts.add(start(id, "1"));
-    }
-    for (CompletableFuture<TestNode> start : starts) {
-      started(start);
-    }
+    List.of("c", "a", "b").forEach(id -> starts.add(start(id, "1")));
+    each(starts, start -> started(start));
   }
 
   @AfterEach
@@ -73,22 +72,18 @@ class ReplaceVoterTest {
     nodes.remove(lost).close();
     // Without the log's beginning, the new one can only be brought up to date by a snapshot.
     String large = "x".repeat(1 << 20);
-    for (int i = 0; i < 20; i++) {
-      appends.append(large + i);
-    }
+    times(20, i -> appends.append(large + i));
     nodes.values().forEach(node -> node.purgeBehind(0));
     appends.append("last");
 
     CompletableFuture<TestNode> empty = start(lost, "2");
     await().atMost(TestNode.PATIENCE).until(() -> stage(lost) == Stage.WAITING);
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(
-            () -> {
-              // It is told right after the stage.
-              String why = lines.of(lost).waitsFor;
-              return why != null && why.contains("evenkeel cluster replace " + lost);
-            });
+    Wait.until(
+        () -> {
+          // It is told right after the stage.
+          String why = lines.of(lost).waitsFor;
+          return why != null && why.contains("evenkeel cluster replace " + lost);
+        });
     assertThat(temp.resolve("2/" + lost + "/log/" + ClusterFile.NAME)).doesNotExist();
     assertThat(empty).isNotDone();
 
@@ -137,8 +132,7 @@ class ReplaceVoterTest {
   void aRequestToALeaderThatLosesItsVoteDoesNotHoldUpTheEndOfItsLog() throws Exception {
     appends.append("first");
     String leader = leader("d0");
-    String other =
-        nodes.keySet().stream().filter(id -> !id.equals(leader)).findFirst().orElseThrow();
+    var other = nodes.keySet().stream().filter(id -> !id.equals(leader)).findFirst().orElseThrow();
     RaftLogGroup group = (RaftLogGroup) group(leader, "d0");
     RaftServer.Division division = group.division().running();
     CompletableFuture<Boolean> closed =
@@ -360,8 +354,7 @@ class ReplaceVoterTest {
   void aVoterThatStopsWhileItIsBeingRemovedStartsAgain() throws Exception {
     appends.append("first");
     String leader = leader("d0");
-    List<String> others =
-        nodes.keySet().stream().filter(id -> !id.equals(leader)).sorted().toList();
+    var others = nodes.keySet().stream().filter(id -> !id.equals(leader)).sorted().toList();
     String removed = others.get(0);
     String away = others.get(1);
     TestNode leaving = nodes.get(removed);
@@ -485,9 +478,7 @@ class ReplaceVoterTest {
   }
 
   private void awaitEntries(TestNode node) {
-    await()
-        .atMost(TestNode.PATIENCE)
-        .untilAsserted(() -> appends.assertAllIn(node.state("d0").entries()));
+    Wait.untilAsserted(() -> appends.assertAllIn(node.state("d0").entries()));
   }
 
   private Stage stage(String id) {

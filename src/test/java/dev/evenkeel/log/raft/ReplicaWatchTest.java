@@ -1,5 +1,6 @@
 package dev.evenkeel.log.raft;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.log.Replicas;
@@ -93,9 +94,7 @@ class ReplicaWatchTest {
 
   @Test
   void theirNumberIsBounded() {
-    for (int i = 0; i < ReplicaWatch.WAITERS_MAX; i++) {
-      watch.await(8, LONG_MILLIS);
-    }
+    times(ReplicaWatch.WAITERS_MAX, i -> watch.await(8, LONG_MILLIS));
     RefusedException refused = (RefusedException) unwrapped(watch.await(8, LONG_MILLIS));
     assertThat(refused.refusal()).isEqualTo(Refusal.OVERLOADED);
     engine.marks.put("n3", 8L);

@@ -172,8 +172,7 @@ final class RocksState implements ReplicatedState {
   }
 
   private String text(long index, byte[] head) {
-    StringBuilder text =
-        new StringBuilder(new String(head, 1, head.length - 1, StandardCharsets.UTF_8));
+    var text = new StringBuilder(new String(head, 1, head.length - 1, StandardCharsets.UTF_8));
     if (head[0] == WITH_BODY) {
       try {
         text.append(StandardCharsets.UTF_8.decode(bodies.read(index)));

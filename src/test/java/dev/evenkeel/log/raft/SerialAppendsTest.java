@@ -3,6 +3,7 @@ package dev.evenkeel.log.raft;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
@@ -168,13 +169,10 @@ class SerialAppendsTest {
 
   @Test
   void aGroupThatIsOpenedAgainFailsWhatTheFormerOneOwes() throws IOException {
-    CompletableFuture<AppendEntriesReplyProto> running =
-        server.appendEntriesAsync(request(ONE, 10, 1));
-    CompletableFuture<AppendEntriesReplyProto> waiting =
-        server.appendEntriesAsync(request(ONE, 11, 1));
+    var running = server.appendEntriesAsync(request(ONE, 10, 1));
+    var waiting = server.appendEntriesAsync(request(ONE, 11, 1));
     divisions.clear();
-    CompletableFuture<AppendEntriesReplyProto> next =
-        server.appendEntriesAsync(request(ONE, 10, 2));
+    var next = server.appendEntriesAsync(request(ONE, 10, 2));
     assertThat(running).as("the engine may never answer").isCompletedExceptionally();
     assertThat(waiting).isCompletedExceptionally();
     assertThat(taken).hasSize(2);
@@ -189,29 +187,25 @@ class SerialAppendsTest {
   @Test
   void aGroupHearsOfNobodyWhileItStarts() throws IOException {
     starting = true;
-    assertThatThrownBy(() -> server.appendEntriesAsync(request(ONE, 10, 0)))
-        .isInstanceOf(ServerNotReadyException.class);
-    assertThatThrownBy(
-            () ->
-                server.requestVote(
-                    RequestVoteRequestProto.newBuilder()
-                        .setServerRequest(request(ONE, 10, 0).getServerRequest())
-                        .build()))
-        .isInstanceOf(ServerNotReadyException.class);
+    Fails.with(ServerNotReadyException.class, () -> server.appendEntriesAsync(request(ONE, 10, 0)));
+    Fails.with(
+        ServerNotReadyException.class,
+        () ->
+            server.requestVote(
+                RequestVoteRequestProto.newBuilder()
+                    .setServerRequest(request(ONE, 10, 0).getServerRequest())
+                    .build()));
     assertThat(taken).isEmpty();
     starting = false;
-    CompletableFuture<AppendEntriesReplyProto> later =
-        server.appendEntriesAsync(request(ONE, 10, 1));
+    var later = server.appendEntriesAsync(request(ONE, 10, 1));
     answer(0);
     assertThat(later).isCompleted();
   }
 
   @Test
   void aRequestWaitsForTheOneBeforeIt() throws IOException {
-    CompletableFuture<AppendEntriesReplyProto> shorter =
-        server.appendEntriesAsync(request(ONE, 10, 3));
-    CompletableFuture<AppendEntriesReplyProto> longer =
-        server.appendEntriesAsync(request(ONE, 10, 6));
+    var shorter = server.appendEntriesAsync(request(ONE, 10, 3));
+    var longer = server.appendEntriesAsync(request(ONE, 10, 6));
     assertThat(taken).hasSize(1);
     assertThat(shorter).isNotDone();
     answer(0);
@@ -233,12 +227,9 @@ class SerialAppendsTest {
 
   @Test
   void oneThatFailsLetsTheNextIn() throws IOException {
-    CompletableFuture<AppendEntriesReplyProto> first =
-        server.appendEntriesAsync(request(ONE, 10, 3));
-    CompletableFuture<AppendEntriesReplyProto> second =
-        server.appendEntriesAsync(request(ONE, 13, 3));
-    CompletableFuture<AppendEntriesReplyProto> third =
-        server.appendEntriesAsync(request(ONE, 16, 3));
+    var first = server.appendEntriesAsync(request(ONE, 10, 3));
+    var second = server.appendEntriesAsync(request(ONE, 13, 3));
+    var third = server.appendEntriesAsync(request(ONE, 16, 3));
     taken.get(0).answer.completeExceptionally(new IOException("disk"));
     assertThat(first).isCompletedExceptionally();
     assertThat(taken).hasSize(2);
@@ -260,8 +251,7 @@ class SerialAppendsTest {
   @Test
   void withoutRoomEntriesAndSnapshotsAreRefusedAndTheLeaderStaysKnown() throws IOException {
     full = "no room";
-    CompletableFuture<AppendEntriesReplyProto> refused =
-        server.appendEntriesAsync(request(ONE, 10, 3));
+    var refused = server.appendEntriesAsync(request(ONE, 10, 3));
     assertThat(taken).hasSize(1);
     assertThat(taken.get(0).request.getEntriesCount()).as("a heartbeat").isZero();
     assertThat(taken.get(0).request.getServerRequest().getRaftGroupId())
@@ -270,8 +260,7 @@ class SerialAppendsTest {
     assertThatThrownBy(refused::join).hasMessageContaining("no room");
     assertThatThrownBy(() -> server.installSnapshot(reminder())).hasMessage("no room");
     full = null;
-    CompletableFuture<AppendEntriesReplyProto> next =
-        server.appendEntriesAsync(request(ONE, 10, 3));
+    var next = server.appendEntriesAsync(request(ONE, 10, 3));
     assertThat(taken.get(1).request.getEntriesCount()).isEqualTo(3);
     answer(1);
     assertThat(next).isCompleted();
@@ -279,10 +268,8 @@ class SerialAppendsTest {
 
   @Test
   void afterAFailureOfTheDiskNothingIsAcknowledgedAnyMore() throws IOException {
-    CompletableFuture<AppendEntriesReplyProto> failed =
-        server.appendEntriesAsync(request(ONE, 10, 3));
-    CompletableFuture<AppendEntriesReplyProto> repeated =
-        server.appendEntriesAsync(request(ONE, 10, 3));
+    var failed = server.appendEntriesAsync(request(ONE, 10, 3));
+    var repeated = server.appendEntriesAsync(request(ONE, 10, 3));
     full = "the log of this node has failed";
     taken.get(0).answer.completeExceptionally(new IOException("disk"));
     assertThat(failed).isCompletedExceptionally();
@@ -293,10 +280,8 @@ class SerialAppendsTest {
 
   @Test
   void entriesAreNotAcknowledgedToALeaderOfATermThatHasPassed() throws IOException {
-    CompletableFuture<AppendEntriesReplyProto> late =
-        server.appendEntriesAsync(request(ONE, 10, 3));
-    CompletableFuture<AppendEntriesReplyProto> next =
-        server.appendEntriesAsync(request(ONE, 10, 3));
+    var late = server.appendEntriesAsync(request(ONE, 10, 3));
+    var next = server.appendEntriesAsync(request(ONE, 10, 3));
     term = 2;
     answer(0);
     assertThatThrownBy(late::join).hasMessageContaining("the term is 2 now");
@@ -336,10 +321,8 @@ class SerialAppendsTest {
   void aSnapshotWaitsForTheEntriesBeforeItAndTheseForNoSnapshotThatWasRefused() throws Exception {
     InstallSnapshotRequestProto reminder = reminder();
     server.appendEntriesAsync(request(ONE, 10, 3));
-    assertThatThrownBy(() -> server.installSnapshot(reminder))
-        .hasMessageContaining("still being written");
-    CompletableFuture<AppendEntriesReplyProto> behind =
-        server.appendEntriesAsync(request(ONE, 13, 3));
+    Fails.saying(() -> server.installSnapshot(reminder), "still being written");
+    var behind = server.appendEntriesAsync(request(ONE, 13, 3));
     assertThat(taken).hasSize(1);
     assertThat(snapshots).isZero();
     answer(0);

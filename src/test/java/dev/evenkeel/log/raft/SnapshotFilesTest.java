@@ -1,5 +1,7 @@
 package dev.evenkeel.log.raft;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.log.SnapshotManifest;
@@ -40,8 +42,7 @@ class SnapshotFilesTest {
 
   /** As the engine opens them, in this directory. */
   static void open(SnapshotFiles files, Path temp) throws IOException {
-    RaftStorageDirectory directory =
-        proxy(RaftStorageDirectory.class, name -> temp.resolve(name).toFile());
+    var directory = proxy(RaftStorageDirectory.class, name -> temp.resolve(name).toFile());
     files.init(proxy(RaftStorage.class, name -> directory));
   }
 
@@ -60,9 +61,7 @@ class SnapshotFilesTest {
   private SnapshotFiles.Snapshot take(long index, String... contents) throws IOException {
     TermIndex position = TermIndex.valueOf(1, index);
     Path staged = files.stage(position);
-    for (int i = 0; i < contents.length; i++) {
-      Files.writeString(staged.resolve("file" + i), contents[i]);
-    }
+    times(contents.length, i -> Files.writeString(staged.resolve("file" + i), contents[i]));
     files.publish(position, staged);
     return files.latest();
   }
@@ -96,9 +95,7 @@ class SnapshotFilesTest {
     files.hold(TermIndex.valueOf(1, 2));
     files.dropFormer();
     files.close();
-    for (SnapshotFiles.Snapshot each : files.all()) {
-      DurableFiles.deleteTree(each.directory());
-    }
+    each(files.all(), each -> DurableFiles.deleteTree(each.directory()));
     SnapshotFiles next = new SnapshotFiles(now::get);
     open(next, temp);
     TermIndex older = TermIndex.valueOf(1, 1);

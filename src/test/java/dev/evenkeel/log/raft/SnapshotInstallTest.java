@@ -1,8 +1,11 @@
 package dev.evenkeel.log.raft;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.SnapshotManifest;
@@ -47,9 +50,7 @@ class SnapshotInstallTest {
 
   @BeforeEach
   void startAll() throws LogStartException {
-    for (LogSettings.Peer peer : peers) {
-      start(peer.nodeId());
-    }
+    each(peers, peer -> start(peer.nodeId()));
     appends.append("first");
     missed = appends.lastIndex();
   }
@@ -72,9 +73,7 @@ class SnapshotInstallTest {
   /** One node is away while entries come; the others drop from their logs what it lacks. */
   private void leaveBehind() throws Exception {
     writeWithoutOne();
-    for (TestNode node : nodes.values()) {
-      node.purgeBehind(missed);
-    }
+    nodes.values().forEach(node -> node.purgeBehind(missed));
     appends.append("last");
   }
 
@@ -83,16 +82,12 @@ class SnapshotInstallTest {
     away = nodes.keySet().stream().filter(id -> !id.equals(leader)).findFirst().orElseThrow();
     nodes.remove(away).close();
     String large = "x".repeat(2 << 20);
-    for (int i = 0; i < ENTRIES; i++) {
-      appends.append(large + i);
-    }
+    times(ENTRIES, i -> appends.append(large + i));
   }
 
   private void awaitEntriesEverywhere() {
     for (TestNode node : nodes.values()) {
-      await()
-          .atMost(TestNode.PATIENCE)
-          .untilAsserted(() -> appends.assertAllIn(node.state("d0").entries()));
+      Wait.untilAsserted(() -> appends.assertAllIn(node.state("d0").entries()));
     }
   }
 
@@ -251,8 +246,7 @@ class SnapshotInstallTest {
   void aNewLeaderTakesTheTransferOver() throws Exception {
     leaveBehind();
     String first = leader();
-    String second =
-        nodes.keySet().stream().filter(id -> !id.equals(first)).findFirst().orElseThrow();
+    var second = nodes.keySet().stream().filter(id -> !id.equals(first)).findFirst().orElseThrow();
     CountDownLatch stuck = new CountDownLatch(1);
     through(
         (source, chunk, number) -> {
@@ -279,8 +273,7 @@ class SnapshotInstallTest {
     String first = leader();
     nodes.get(first).purgeBehind(missed);
     appends.append("last");
-    String second =
-        nodes.keySet().stream().filter(id -> !id.equals(first)).findFirst().orElseThrow();
+    var second = nodes.keySet().stream().filter(id -> !id.equals(first)).findFirst().orElseThrow();
     AtomicBoolean last = new AtomicBoolean();
     through(
         (source, chunk, number) -> {
@@ -295,9 +288,7 @@ class SnapshotInstallTest {
     start(away);
     await().atMost(TestNode.PATIENCE).until(() -> last.get() && transfer().from() == null);
     nodes.remove(first).close();
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(() -> second.equals(nodes.get(away).d0().leadership().leader()));
+    Wait.until(() -> second.equals(nodes.get(away).d0().leadership().leader()));
     assertThat(nodes.get(away).state("d0").restores).hasValue(0);
     nodes.get(away).node.refuseEntries(null);
     awaitRestored();
@@ -340,9 +331,7 @@ class SnapshotInstallTest {
     nodes.remove(away).close();
     long before = appends.lastIndex();
     String large = "y".repeat(2 << 20);
-    for (int i = 0; i < 2; i++) {
-      appends.append(large + i);
-    }
+    times(2, i -> appends.append(large + i));
     nodes.values().forEach(node -> node.purgeBehind(before));
     appends.append("last");
     through((source, chunk, number) -> source.read(chunk));
@@ -368,9 +357,7 @@ class SnapshotInstallTest {
     start(away);
     await().atMost(TestNode.PATIENCE).until(() -> chunks.get() >= 5);
     String first = leader();
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(() -> Objects.equals(nodes.get(away).d0().leadership().leader(), first));
+    Wait.until(() -> Objects.equals(nodes.get(away).d0().leadership().leader(), first));
     assertThat(chunks).hasValue(5);
     assertThat(nodes.get(away).state("d0").restores).hasValue(0);
     nodes.get(away).node.refuseEntries(null);

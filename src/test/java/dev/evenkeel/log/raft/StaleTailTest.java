@@ -1,5 +1,6 @@
 package dev.evenkeel.log.raft;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -70,8 +71,7 @@ class StaleTailTest {
   @Test
   void isNeverApplied() throws Exception {
     try (RaftServer server = follower()) {
-      RaftServer wire =
-          SerialAppends.before(server, () -> null, any -> false, (group, leader) -> null);
+      var wire = SerialAppends.before(server, () -> null, any -> false, (group, leader) -> null);
       Entry committed = new Entry(0, -1);
       for (int round = 0; round < ROUNDS; round++) {
         long staleTerm = 2L * round + 1;
@@ -79,11 +79,9 @@ class StaleTailTest {
         Entry last = new Entry(staleTerm + 1, before.index + TAIL + 1);
         assertTaken(append(wire, "n2", staleTerm, before, TAIL, before.index));
         CyclicBarrier together = new CyclicBarrier(2);
-        CompletableFuture<?> overlapping =
-            CompletableFuture.runAsync(() -> heartbeats(wire, last, together));
+        var overlapping = CompletableFuture.runAsync(() -> heartbeats(wire, last, together));
         together.await();
-        CompletableFuture<AppendEntriesReplyProto> replaced =
-            append(wire, "n3", last.term, before, TAIL + 1, before.index);
+        var replaced = append(wire, "n3", last.term, before, TAIL + 1, before.index);
         CompletableFuture<AppendEntriesReplyProto> heard = heartbeat(wire, last, last.index);
         assertTaken(replaced);
         heard.join();
@@ -104,8 +102,7 @@ class StaleTailTest {
   @Test
   void ofOneEntryIsReplacedAlthoughAHeartbeatComesFirst() throws Exception {
     try (RaftServer server = follower()) {
-      RaftServer wire =
-          SerialAppends.before(server, () -> null, any -> false, (group, leader) -> null);
+      var wire = SerialAppends.before(server, () -> null, any -> false, (group, leader) -> null);
       Entry none = new Entry(0, -1);
       assertTaken(append(wire, "n2", 1, none, 1, -1));
       heartbeat(wire, new Entry(2, -1), 2).join();
@@ -118,9 +115,7 @@ class StaleTailTest {
   private void heartbeats(RaftServer follower, Entry last, CyclicBarrier together) {
     try {
       together.await();
-      for (int i = 0; i < 3; i++) {
-        heartbeat(follower, last, last.index);
-      }
+      times(3, i -> heartbeat(follower, last, last.index));
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }

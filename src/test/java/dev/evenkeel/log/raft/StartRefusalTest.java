@@ -1,9 +1,11 @@
 package dev.evenkeel.log.raft;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
-import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.util.files.DurableFiles;
@@ -39,18 +41,14 @@ class StartRefusalTest {
   @BeforeAll
   static void aNodeThatWasUsed() throws Exception {
     try (TestNode node = TestNode.alone(used, PORT).awaitReady()) {
-      for (int i = 0; i < ENTRIES; i++) {
-        TestNode.append(node.d0(), "entry " + i).get();
-      }
+      times(ENTRIES, i -> TestNode.append(node.d0(), "entry " + i).get());
       groupInUsed = used.toAbsolutePath().relativize(node.groupDirectory("d0"));
     }
   }
 
   @BeforeEach
   void itsDirectory() throws Exception {
-    for (String part : List.of("log", "live", "bodies")) {
-      copy(used.resolve(part), home.resolve(part));
-    }
+    each(List.of("log", "live", "bodies"), part -> copy(used.resolve(part), home.resolve(part)));
     groupDirectory = home.resolve(groupInUsed);
   }
 
@@ -150,13 +148,11 @@ class StartRefusalTest {
     try (TestNode node = TestNode.alone(home, port).awaitReady()) {
       TestNode.append(node.d0(), "the entry to lose").get();
       String reached = " " + node.state("d0").appliedIndex();
-      await()
-          .atMost(TestNode.PATIENCE)
-          .until(
-              () ->
-                  Files.exists(marks)
-                      && Files.readAllLines(marks).stream()
-                          .anyMatch(line -> line.startsWith("d0 ") && line.endsWith(reached)));
+      Wait.until(
+          () ->
+              Files.exists(marks)
+                  && Files.readAllLines(marks).stream()
+                      .anyMatch(line -> line.startsWith("d0 ") && line.endsWith(reached)));
     }
     List<Path> segments =
         DurableFiles.list(groupDirectory.resolve("current")).stream()
@@ -252,9 +248,7 @@ class StartRefusalTest {
 
   private static void copy(Path from, Path to) throws IOException {
     try (Stream<Path> paths = Files.walk(from)) {
-      for (Path path : paths.toList()) {
-        Files.copy(path, to.resolve(from.relativize(path)));
-      }
+      each(paths.toList(), path -> Files.copy(path, to.resolve(from.relativize(path))));
     }
   }
 

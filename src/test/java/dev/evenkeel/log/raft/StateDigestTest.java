@@ -1,8 +1,10 @@
 package dev.evenkeel.log.raft;
 
+import static dev.evenkeel.Loops.each;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.broker.machine.SegmentBodies;
@@ -177,10 +179,8 @@ class StateDigestTest {
   }
 
   private void awaitSameEntry() {
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(
-            () -> states.values().stream().map(StoredState::appliedIndex).distinct().count() == 1);
+    Wait.until(
+        () -> states.values().stream().map(StoredState::appliedIndex).distinct().count() == 1);
   }
 
   private void assertEqual() {
@@ -193,9 +193,7 @@ class StateDigestTest {
 
   @Test
   void nodesThatStartAgainOrGetASnapshotAreEqualAndOneThatErredIsNot() throws Exception {
-    for (String id : IDS) {
-      start(id);
-    }
+    each(IDS, this::start);
     fill(5);
     assertEqual();
     assertThat(states.get("a").digest().since()).isZero();

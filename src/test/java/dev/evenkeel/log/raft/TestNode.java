@@ -131,9 +131,7 @@ final class TestNode implements AutoCloseable {
 
   TestNode awaitReady() {
     await().atMost(PATIENCE).until(() -> node.meta().leadership().ready());
-    for (LogGroup group : node.data()) {
-      await().atMost(PATIENCE).until(() -> group.leadership().ready());
-    }
+    node.data().forEach(group -> await().atMost(PATIENCE).until(() -> group.leadership().ready()));
     return this;
   }
 

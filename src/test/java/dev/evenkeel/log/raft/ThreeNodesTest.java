@@ -1,8 +1,11 @@
 package dev.evenkeel.log.raft;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.Replicas;
 import dev.evenkeel.protocol.Refusal;
@@ -46,17 +49,15 @@ class ThreeNodesTest {
     await().atMost(TestNode.PATIENCE).until(this::handsLeadershipOver);
     await().atMost(TestNode.PATIENCE).until(this::whoDoesNotLeadNamesTheLeader);
     appends.append("y");
-    await()
-        .atMost(TestNode.PATIENCE)
-        .untilAsserted(
-            () -> {
-              String leader = nodes.leader();
-              assertThat(nodes.d0(leader).status().matchIndex())
-                  .containsOnlyKeys(
-                      nodes.running.keySet().stream()
-                          .filter(id -> !id.equals(leader))
-                          .toArray(String[]::new));
-            });
+    Wait.untilAsserted(
+        () -> {
+          String leader = nodes.leader();
+          assertThat(nodes.d0(leader).status().matchIndex())
+              .containsOnlyKeys(
+                  nodes.running.keySet().stream()
+                      .filter(id -> !id.equals(leader))
+                      .toArray(String[]::new));
+        });
   }
 
   /** False if another became the leader before that, or instead. */
@@ -84,9 +85,7 @@ class ThreeNodesTest {
 
   @Test
   void anotherLeadsWhenTheLeaderIsGoneAndNothingIsLost() throws Exception {
-    for (int i = 0; i < 20; i++) {
-      appends.append("e" + i);
-    }
+    times(20, i -> appends.append("e" + i));
     String first = nodes.leader();
     nodes.stop(first);
     appends.append("e20");
@@ -102,9 +101,7 @@ class ThreeNodesTest {
     String away = nodes.follower();
     nodes.stop(away);
     String large = "x".repeat(1 << 20);
-    for (int i = 0; i < 20; i++) {
-      appends.append(large + i);
-    }
+    times(20, i -> appends.append(large + i));
     // Either of them may be the leader when it comes back.
     nodes.running.values().forEach(node -> node.purgeBehind(missed));
     appends.append("last");
@@ -128,19 +125,13 @@ class ThreeNodesTest {
     awaitEntriesEverywhere();
     String astray = nodes.leader();
     List<String> others = nodes.running.keySet().stream().filter(id -> !id.equals(astray)).toList();
-    for (String id : others) {
-      nodes.stop(id);
-    }
+    others.forEach(id -> nodes.stop(id));
     for (int i = 0; i < 3; i++) {
       assertThat(appends.appendAt(nodes.d0(astray), "only one has this " + i)).isNotNull();
     }
     nodes.stop(astray);
-    for (String id : others) {
-      nodes.start(id);
-    }
-    for (int i = 0; i < 5; i++) {
-      appends.append("the others have this " + i);
-    }
+    each(others, id -> nodes.start(id));
+    times(5, i -> appends.append("the others have this " + i));
     long index = appends.lastIndex();
     nodes.start(astray);
     awaitEntriesEverywhere();
@@ -161,14 +152,10 @@ class ThreeNodesTest {
     long before = nodes.d0(full).status().appliedIndex();
     nodes.running.get(full).node.refuseEntries("no room");
     String large = "x".repeat(1 << 20);
-    for (int i = 0; i < 20; i++) {
-      appends.append(large + i);
-    }
+    times(20, i -> appends.append(large + i));
     // What was under way when it ran full may have been taken.
     assertThat(nodes.d0(full).status().appliedIndex()).isLessThan(before + 10);
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(() -> Objects.equals(nodes.d0(full).leadership().leader(), nodes.leader()));
+    Wait.until(() -> Objects.equals(nodes.d0(full).leadership().leader(), nodes.leader()));
     assertThat(nodes.running.get(full).node.failure()).isNotDone();
     nodes.running.get(full).node.refuseEntries(null);
     awaitEntriesEverywhere();
@@ -177,14 +164,11 @@ class ThreeNodesTest {
   @Test
   void aLeaderWithoutRoomTakesSmallEntriesOnly() {
     nodes.running.values().forEach(node -> node.node.refuseEntries("no room"));
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(
-            () -> {
-              RefusedException refused =
-                  appends.appendAt(nodes.d0(nodes.leader()), "x".repeat(5_000));
-              return refused != null && refused.refusal() == Refusal.DISK_FULL;
-            });
+    Wait.until(
+        () -> {
+          RefusedException refused = appends.appendAt(nodes.d0(nodes.leader()), "x".repeat(5_000));
+          return refused != null && refused.refusal() == Refusal.DISK_FULL;
+        });
     nodes.running.get(nodes.follower()).node.refuseEntries(null);
     appends.append("small");
     nodes.running.values().forEach(node -> node.node.refuseEntries(null));
@@ -197,29 +181,25 @@ class ThreeNodesTest {
     Replicas all = replicas(-1, 60_000);
     assertThat(all.missing()).isEmpty();
     assertThat(all.everywhere()).isPositive();
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(
-            () -> {
-              RefusedException refused =
-                  TestNode.refused(nodes.d0(nodes.follower()).awaitReplicas(-1, 1_000));
-              return refused != null && refused.refusal() == Refusal.NOT_LEADER;
-            });
+    Wait.until(
+        () -> {
+          RefusedException refused =
+              TestNode.refused(nodes.d0(nodes.follower()).awaitReplicas(-1, 1_000));
+          return refused != null && refused.refusal() == Refusal.NOT_LEADER;
+        });
 
     String away = nodes.follower();
     nodes.stop(away);
     appends.append("second");
     long index = appends.lastIndex();
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(
-            () -> {
-              Replicas lacking = replicas(index, 100);
-              assertThat(lacking.missing()).contains(away);
-              assertThat(lacking.everywhere()).isLessThan(index);
-              // A new leader does not know of anybody at first.
-              return lacking.missing().equals(List.of(away));
-            });
+    Wait.until(
+        () -> {
+          Replicas lacking = replicas(index, 100);
+          assertThat(lacking.missing()).contains(away);
+          assertThat(lacking.everywhere()).isLessThan(index);
+          // A new leader does not know of anybody at first.
+          return lacking.missing().equals(List.of(away));
+        });
 
     CompletableFuture<Replicas> waiting = nodes.d0(nodes.leader()).awaitReplicas(index, 60_000);
     nodes.start(away);
@@ -229,12 +209,9 @@ class ThreeNodesTest {
     } else {
       assertThat(deposed.refusal()).isEqualTo(Refusal.NOT_LEADER);
     }
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(
-            () ->
-                replicas(index, 60_000).missing().isEmpty()
-                    && replicas(index, 0).missing().isEmpty());
+    Wait.until(
+        () ->
+            replicas(index, 60_000).missing().isEmpty() && replicas(index, 0).missing().isEmpty());
   }
 
   @Test
@@ -244,9 +221,7 @@ class ThreeNodesTest {
     nodes.stop(away);
     appends.append("missed");
     List<String> others = List.copyOf(nodes.running.keySet());
-    for (String id : others) {
-      nodes.stop(id);
-    }
+    others.forEach(id -> nodes.stop(id));
     nodes.start(away);
     await().atMost(TestNode.PATIENCE).until(() -> nodes.d0(away).leadership().term() > 0);
     assertThat(nodes.d0(away).copy().caughtUp()).as("without a leader").isFalse();

@@ -1,8 +1,10 @@
 package dev.evenkeel.log.raft;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.util.files.DurableFiles;
 import java.io.IOException;
@@ -35,18 +37,14 @@ class TornNodeTest {
     sound = temp.resolve("sound");
     older = temp.resolve("older");
     try (TestNode node = TestNode.alone(sound, port).awaitReady()) {
-      for (int i = 0; i < 5; i++) {
-        TestNode.append(node.d0(), entry(i)).get();
-      }
+      times(5, i -> TestNode.append(node.d0(), entry(i)).get());
       await().until(() -> Files.readString(mark(sound)).contains("d0 "));
       long last = node.d0().status().appliedIndex();
-      await()
-          .until(
-              () -> {
-                AppliedPositions.Position at =
-                    new AppliedPositions(sound.resolve("log")).read().get("d0");
-                return at != null && at.flushed() == last;
-              });
+      Wait.until(
+          () -> {
+            var at = new AppliedPositions(sound.resolve("log")).read().get("d0");
+            return at != null && at.flushed() == last;
+          });
     }
     copy(sound, older);
     try (TestNode node = TestNode.alone(sound, port).awaitReady()) {
@@ -113,9 +111,7 @@ class TornNodeTest {
         try (TestNode node = TestNode.alone(torn, port).awaitReady()) {
           kept = new ArrayList<>(node.state("d0").entries());
           assertThat(kept).hasSizeBetween(5, 7);
-          for (int k = 0; k < kept.size(); k++) {
-            assertThat(kept.get(k)).isEqualTo(entry(k));
-          }
+          times(kept.size(), k -> assertThat(kept.get(k)).isEqualTo(entry(k)));
           TestNode.append(node.d0(), "and on, with a body").get();
           kept.add("and on, with a body");
         }

@@ -1,5 +1,6 @@
 package dev.evenkeel.protocol.wire;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.protocol.Compression;

@@ -1,13 +1,14 @@
 package dev.evenkeel.protocol.wire;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Refused;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
@@ -27,9 +28,7 @@ class BatchMessagesTest {
 
   private static Batch batch(List<Integer> sizes, Compression compression) {
     BatchBuilder builder = new BatchBuilder(64, BatchPacker.of(compression));
-    for (int i = 0; i < sizes.size(); i++) {
-      builder.add(message(i, sizes.get(i)));
-    }
+    times(sizes.size(), i -> builder.add(message(i, sizes.get(i))));
     return builder.build(1, 0, 0);
   }
 
@@ -81,10 +80,7 @@ class BatchMessagesTest {
         .isInstanceOf(MalformedException.class)
         .hasMessageContaining("offset 3");
     batch.bytes().put(60, (byte) (batch.bytes().get(60) + 1));
-    assertThatThrownBy(() -> new BatchMessages(List.of(placed(0, batch)), Set.of(1L)))
-        .isInstanceOfSatisfying(
-            RefusedException.class,
-            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.CORRUPT));
+    Refused.with(Refusal.CORRUPT, () -> new BatchMessages(List.of(placed(0, batch)), Set.of(1L)));
   }
 
   @Test

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dev.evenkeel.Fails;
+import dev.evenkeel.Refused;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
@@ -64,8 +66,7 @@ class BatchTest {
       byte[] bytes = batch.bytes().array().clone();
       int at = random.nextInt(bytes.length);
       bytes[at] ^= (byte) (1 << random.nextInt(8));
-      assertThatThrownBy(() -> Batch.next(ByteBuffer.wrap(bytes)).verified())
-          .isInstanceOf(RefusedException.class);
+      Fails.with(RefusedException.class, () -> Batch.next(ByteBuffer.wrap(bytes)).verified());
     }
   }
 
@@ -82,8 +83,7 @@ class BatchTest {
 
   @Property(tries = 2000)
   void garbageIsRefusedWithoutACrash(@ForAll byte[] garbage) {
-    assertThatThrownBy(() -> AppendBody.read(ByteBuffer.wrap(garbage)))
-        .isInstanceOf(RefusedException.class);
+    Fails.with(RefusedException.class, () -> AppendBody.read(ByteBuffer.wrap(garbage)));
   }
 
   @Property(tries = 100)
@@ -141,21 +141,14 @@ class BatchTest {
   void anotherVersionIsRefusedByName() {
     byte[] bytes = build(List.of(message("k", "p")), 1, 0, 0).bytes().array().clone();
     bytes[2] = 9;
-    assertThatThrownBy(() -> Batch.next(ByteBuffer.wrap(bytes)))
-        .isInstanceOfSatisfying(
-            RefusedException.class,
-            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.WRONG_VERSION))
-        .hasMessageContaining("version 9");
+    Refused.with(Refusal.WRONG_VERSION, () -> Batch.next(ByteBuffer.wrap(bytes)), "version 9");
   }
 
   @Test
   void anOversizedLengthIsRefusedBeforeMemoryIsTaken() {
     byte[] bytes = build(List.of(message("k", "p")), 1, 0, 0).bytes().array().clone();
     ByteBuffer.wrap(bytes).putInt(4, Integer.MAX_VALUE);
-    assertThatThrownBy(() -> Batch.next(ByteBuffer.wrap(bytes)))
-        .isInstanceOfSatisfying(
-            RefusedException.class,
-            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.TOO_LARGE));
+    Refused.with(Refusal.TOO_LARGE, () -> Batch.next(ByteBuffer.wrap(bytes)));
   }
 
   @Test
@@ -180,8 +173,7 @@ class BatchTest {
   @Provide
   Arbitrary<List<Message>> messages() {
     Arbitrary<byte[]> bytes = Arbitraries.bytes().array(byte[].class).ofMaxSize(40);
-    Arbitrary<Map<String, byte[]>> headers =
-        Arbitraries.maps(Arbitraries.strings().ofMaxLength(6), bytes).ofMaxSize(3);
+    var headers = Arbitraries.maps(Arbitraries.strings().ofMaxLength(6), bytes).ofMaxSize(3);
     return Combinators.combine(
             bytes.injectNull(0.3), headers, Arbitraries.longs().between(-1L << 50, 1L << 50), bytes)
         .as(Message::new)

@@ -3,6 +3,7 @@ package dev.evenkeel.protocol.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
@@ -184,8 +185,7 @@ class CodecTest {
 
   @Test
   void aReleaseCarriesItsState() {
-    DataCommand.Release release =
-        new DataCommand.Release("g", SHARD, 4, 100, 100, new byte[] {1, 2, 3});
+    var release = new DataCommand.Release("g", SHARD, 4, 100, 100, new byte[] {1, 2, 3});
     Entry entry = Entry.read(ByteBuffer.wrap(Entry.of(release, 1)));
     assertThat(CommandCodec.data(new ByteReader(entry.body())))
         .usingRecursiveComparison()
@@ -314,8 +314,7 @@ class CodecTest {
   @Test
   void aGroupOfALaterFormIsRefused() {
     byte[] later = new Bytes().u8(3).text("g").toArray();
-    assertThatThrownBy(() -> RecordCodec.GROUP.decode(later))
-        .hasMessageContaining("unknown form of a group's record 3");
+    Fails.saying(() -> RecordCodec.GROUP.decode(later), "unknown form of a group's record 3");
   }
 
   @Test

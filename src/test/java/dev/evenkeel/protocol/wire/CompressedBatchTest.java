@@ -3,6 +3,8 @@ package dev.evenkeel.protocol.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
+import dev.evenkeel.Refused;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MalformedException;
@@ -69,8 +71,7 @@ class CompressedBatchTest {
     for (int at = 0; at < batch.length(); at++) {
       byte[] bytes = batch.bytes().array().clone();
       bytes[at] ^= (byte) (1 << random.nextInt(8));
-      assertThatThrownBy(() -> Batch.next(ByteBuffer.wrap(bytes)).verified())
-          .isInstanceOf(RefusedException.class);
+      Fails.with(RefusedException.class, () -> Batch.next(ByteBuffer.wrap(bytes)).verified());
     }
   }
 
@@ -84,15 +85,9 @@ class CompressedBatchTest {
           continue;
         }
         bytes[3] = (byte) flags;
-        assertThatThrownBy(() -> Batch.next(ByteBuffer.wrap(bytes)).verified())
-            .isInstanceOfSatisfying(
-                RefusedException.class,
-                refused ->
-                    assertThat(refused.refusal())
-                        .isEqualTo(
-                            bytes[3] >>> 2 == 0 && bytes[3] != 3
-                                ? Refusal.CORRUPT
-                                : Refusal.WRONG_VERSION));
+        Refused.with(
+            bytes[3] >>> 2 == 0 && bytes[3] != 3 ? Refusal.CORRUPT : Refusal.WRONG_VERSION,
+            () -> Batch.next(ByteBuffer.wrap(bytes)).verified());
       }
     }
   }
@@ -146,10 +141,7 @@ class CompressedBatchTest {
       Batch changed = stating(batch, stated);
       for (ThrowingCallable use :
           List.<ThrowingCallable>of(changed::checkMessages, () -> read(changed))) {
-        assertThatThrownBy(use)
-            .isInstanceOf(MalformedException.class)
-            .hasMessageContaining("malformed batch: it ")
-            .hasMessageContaining(String.valueOf(stated));
+        Fails.with(MalformedException.class, use, "malformed batch: it ", String.valueOf(stated));
       }
     }
     assertThat(read(stating(batch, right))).hasSize(100);
@@ -227,8 +219,7 @@ class CompressedBatchTest {
   void batchesOfFormerBuildsAreRead() throws IOException {
     try (var golden = CompressedBatchTest.class.getResourceAsStream("/golden/batches.txt")) {
       assertThat(golden).isNotNull();
-      List<String> rows =
-          new String(golden.readAllBytes(), StandardCharsets.UTF_8).lines().toList();
+      var rows = new String(golden.readAllBytes(), StandardCharsets.UTF_8).lines().toList();
       assertThat(rows).hasSize(Compression.values().length);
       for (String row : rows) {
         String[] parts = row.split(" ");
@@ -303,8 +294,7 @@ class CompressedBatchTest {
             .withChars("ab")
             .ofMaxLength(200)
             .map(text -> text.getBytes(StandardCharsets.US_ASCII));
-    Arbitrary<Map<String, byte[]>> headers =
-        Arbitraries.maps(Arbitraries.strings().ofMaxLength(6), random).ofMaxSize(2);
+    var headers = Arbitraries.maps(Arbitraries.strings().ofMaxLength(6), random).ofMaxSize(2);
     return Combinators.combine(
             random.injectNull(0.3),
             headers,

@@ -1,8 +1,8 @@
 package dev.evenkeel.protocol.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
 import dev.evenkeel.protocol.Message;
 import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
@@ -114,10 +114,8 @@ class LazyMessageTest {
   @Test
   void nobodyChangesTheBatchThroughItsMessages() {
     Message view = view(one(new Message(null, null, 1, new byte[] {1, 2})));
-    assertThatThrownBy(() -> view.payloadBuffer().put((byte) 9))
-        .isInstanceOf(ReadOnlyBufferException.class);
-    assertThatThrownBy(() -> view.detach().payloadBuffer().put((byte) 9))
-        .isInstanceOf(ReadOnlyBufferException.class);
+    Fails.with(ReadOnlyBufferException.class, () -> view.payloadBuffer().put((byte) 9));
+    Fails.with(ReadOnlyBufferException.class, () -> view.detach().payloadBuffer().put((byte) 9));
     assertThat(view.payloadBuffer().position()).isZero();
   }
 

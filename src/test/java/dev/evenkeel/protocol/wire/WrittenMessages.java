@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol.wire;
 
+import static dev.evenkeel.Loops.times;
+
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.RefusedException;
 import java.math.BigInteger;
@@ -26,9 +28,7 @@ final class WrittenMessages {
     try {
       ByteBuffer in = batch.messages();
       List<Message> messages = new ArrayList<>();
-      for (int i = 0; i < batch.count(); i++) {
-        messages.add(message(in, batch.firstTimestampMillis()));
-      }
+      times(batch.count(), i -> messages.add(message(in, batch.firstTimestampMillis())));
       return in.hasRemaining() ? null : messages;
     } catch (RefusedException | ArithmeticException | BufferUnderflowException malformed) {
       return null;

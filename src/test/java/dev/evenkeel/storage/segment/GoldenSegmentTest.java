@@ -1,5 +1,6 @@
 package dev.evenkeel.storage.segment;
 
+import static dev.evenkeel.Loops.each;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Golden;
@@ -43,9 +44,7 @@ class GoldenSegmentTest {
       segments.link(snapshot, index(2));
     }
     List<String> names = names(snapshot);
-    for (String name : names) {
-      Golden.checkBytes(DIRECTORY + "/" + name, snapshot.resolve(name));
-    }
+    each(names, name -> Golden.checkBytes(DIRECTORY + "/" + name, snapshot.resolve(name)));
     assertThat(names(Golden.path(DIRECTORY))).isEqualTo(names);
   }
 

@@ -1,5 +1,6 @@
 package dev.evenkeel.storage.segment;
 
+import static dev.evenkeel.Loops.each;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -97,9 +98,7 @@ class JoinedReadTest {
         assertThat(parts.get(i).into().hasRemaining()).isFalse();
         assertThat(parts.get(i).into().array()).isEqualTo(expected.get(i));
       }
-      for (Segments.Info info : segments.list()) {
-        segments.delete(info);
-      }
+      each(segments.list(), info -> segments.delete(info));
     }
   }
 

@@ -1,5 +1,7 @@
 package dev.evenkeel.storage.segment;
 
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -33,9 +35,7 @@ class MendTest {
   void whateverIsDamagedIsFoundAndMended(
       @ForAll long seed, @ForAll @IntRange(min = 1, max = 12) int flips) throws IOException {
     begin(seed);
-    for (int i = 0; i < flips; i++) {
-      flip(anyFile());
-    }
+    times(flips, i -> flip(anyFile()));
     repair();
     assertSound();
     // What is written on goes behind it.
@@ -52,9 +52,7 @@ class MendTest {
       @ForAll long seed, @ForAll @IntRange(min = 1, max = 12) int flips) throws IOException {
     begin(seed);
     segments.close();
-    for (int i = 0; i < flips; i++) {
-      flip(anyFile());
-    }
+    times(flips, i -> flip(anyFile()));
     segments = Segments.open(directory, 1_500, model.lastKey());
     append(model.lastKey() + 1, 3);
     repair();
@@ -95,13 +93,9 @@ class MendTest {
   void aSegmentWithADamagedTableIsNotRewritten(@ForAll long seed) throws IOException {
     begin(seed);
     List<Segments.Info> before = segments.list();
-    for (Path file : files(".idx")) {
-      flip(file);
-    }
+    each(files(".idx"), file -> flip(file));
     assertThat(segments.list()).isEqualTo(before);
-    for (Segments.Info info : before) {
-      segments.rewrite(info, index -> true, bytes -> {});
-    }
+    each(before, info -> segments.rewrite(info, index -> true, bytes -> {}));
     repair();
     assertSound();
     end();
@@ -154,9 +148,7 @@ class MendTest {
   private void end() throws IOException {
     segments.close();
     try (Stream<Path> files = Files.list(directory)) {
-      for (Path file : files.toList()) {
-        Files.delete(file);
-      }
+      each(files.toList(), file -> Files.delete(file));
     }
     Files.delete(directory);
   }

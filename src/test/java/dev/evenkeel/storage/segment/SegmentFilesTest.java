@@ -1,8 +1,10 @@
 package dev.evenkeel.storage.segment;
 
+import static dev.evenkeel.Loops.each;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Closing;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -17,7 +19,6 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,18 +31,13 @@ class SegmentFilesTest {
   @TempDir Path temp;
   private Path live;
   private Path snapshot;
-  private Segments segments;
+  @Closing private Segments segments;
 
   @BeforeEach
   void open() throws IOException {
     live = temp.resolve("live");
     snapshot = temp.resolve("snapshot");
     segments = Segments.open(live, SEGMENT_BYTES, -1);
-  }
-
-  @AfterEach
-  void close() throws IOException {
-    segments.close();
   }
 
   private static byte[] bytes(long term, long index) {
@@ -427,9 +423,7 @@ class SegmentFilesTest {
 
   private static void deleteAll(Path directory) throws IOException {
     try (Stream<Path> files = Files.list(directory)) {
-      for (Path file : files.toList()) {
-        Files.delete(file);
-      }
+      each(files.toList(), file -> Files.delete(file));
     }
   }
 }

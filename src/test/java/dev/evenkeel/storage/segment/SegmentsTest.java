@@ -1,5 +1,6 @@
 package dev.evenkeel.storage.segment;
 
+import static dev.evenkeel.Loops.each;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -155,9 +156,7 @@ class SegmentsTest {
     flushed = model.isEmpty() ? -1 : model.lastKey();
     noteSizes(flushedBytes);
     try (Segments linked = Segments.open(copy, 1000, flushed)) {
-      for (Map.Entry<Long, Stored> each : model.entrySet()) {
-        assertHolds(linked, each.getKey(), each.getValue());
-      }
+      each(model.entrySet(), each -> assertHolds(linked, each.getKey(), each.getValue()));
     }
     deleteTree(copy);
   }
@@ -187,9 +186,7 @@ class SegmentsTest {
   }
 
   private void noteSizes(Map<Path, Long> sizes) throws IOException {
-    for (Path file : files()) {
-      sizes.put(file, Files.size(file));
-    }
+    each(files(), file -> sizes.put(file, Files.size(file)));
   }
 
   private List<Path> files() throws IOException {
@@ -254,9 +251,7 @@ class SegmentsTest {
 
   private static void deleteTree(Path tree) throws IOException {
     try (Stream<Path> all = Files.walk(tree)) {
-      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(path);
-      }
+      each(all.sorted(Comparator.reverseOrder()).toList(), path -> Files.delete(path));
     }
   }
 }

@@ -1,8 +1,8 @@
 package dev.evenkeel.util.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
 import java.io.InterruptedIOException;
 import java.util.List;
 import net.jqwik.api.ForAll;
@@ -50,8 +50,7 @@ class ByteRateTest {
   @Test
   void anInterruptEndsTheWait() {
     Thread.currentThread().interrupt();
-    assertThatThrownBy(() -> new ByteRate(1).take(1_000))
-        .isInstanceOf(InterruptedIOException.class);
+    Fails.with(InterruptedIOException.class, () -> new ByteRate(1).take(1_000));
     assertThat(Thread.interrupted()).isTrue();
   }
 

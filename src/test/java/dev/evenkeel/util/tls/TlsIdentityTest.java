@@ -71,8 +71,7 @@ class TlsIdentityTest {
   @Test
   void newFilesCountFromTheNextHandshake() throws Exception {
     TlsIdentity changing = open();
-    TlsIdentity foreign =
-        TlsIdentity.open(TlsFiles.in(TestCertificates.FOREIGN.resolve("nodes/n2")));
+    var foreign = TlsIdentity.open(TlsFiles.in(TestCertificates.FOREIGN.resolve("nodes/n2")));
     assertThat(changing.look()).isFalse();
     copy(FOREIGN);
     assertThat(changing.look()).isTrue();

@@ -92,8 +92,7 @@ final class DedupWorld {
         silences
             ? new ClusteredCoordinator.Settings(60_000, 400, 2_000)
             : new ClusteredCoordinator.Settings(60_000, 2_000, 30_000);
-    ClusteredCoordinator made =
-        new ClusteredCoordinator(new Seat(member), settings, now.getAsLong());
+    var made = new ClusteredCoordinator(new Seat(member), settings, now.getAsLong());
     coordinators.add(made);
     return made;
   }

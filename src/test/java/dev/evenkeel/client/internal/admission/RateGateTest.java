@@ -1,5 +1,6 @@
 package dev.evenkeel.client.internal.admission;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Assignment;
@@ -353,12 +354,8 @@ class RateGateTest {
                 .setRate(new Rate(5, 100))
                 .setKeyRate(new Rate(1, 1_000)),
             1);
-    for (int i = 0; i < 500; i++) {
-      world.append(0, "hot");
-    }
-    for (int i = 0; i < 40; i++) {
-      world.append(0, "cold-" + i);
-    }
+    times(500, i -> world.append(0, "hot"));
+    times(40, i -> world.append(0, "cold-" + i));
     for (int i = 0; i < 200; i++) {
       world.turn();
       world.endAll();
@@ -394,9 +391,7 @@ class RateGateTest {
     for (ConsumerOptions.Order order :
         List.of(ConsumerOptions.Order.NONE, ConsumerOptions.Order.KEY)) {
       World world = one(ConsumerOptions.OverRate.DROP_NEWEST, order);
-      for (int i = 0; i < 8; i++) {
-        world.append(0, "a");
-      }
+      times(8, i -> world.append(0, "a"));
       world.runOut();
       // Two tokens are there; the third waits.
       assertThat(offsets(world)).as(order.name()).containsExactly(0L, 1L, 2L);
@@ -410,9 +405,7 @@ class RateGateTest {
     for (ConsumerOptions.Order order :
         List.of(ConsumerOptions.Order.NONE, ConsumerOptions.Order.KEY)) {
       World world = one(ConsumerOptions.OverRate.DROP_OLDEST, order);
-      for (int i = 0; i < 8; i++) {
-        world.append(0, "a");
-      }
+      times(8, i -> world.append(0, "a"));
       world.runOut();
       assertThat(offsets(world)).as(order.name()).containsExactly(0L, 1L, 7L);
       assertThat(droppedOffsets(world)).containsExactly(2L, 3L, 4L, 5L, 6L);
@@ -443,9 +436,7 @@ class RateGateTest {
   @Example
   void withoutAKeyThereIsNoRateOfAKey() {
     World world = one(ConsumerOptions.OverRate.DROP_NEWEST, ConsumerOptions.Order.NONE);
-    for (int i = 0; i < 8; i++) {
-      world.append(0, (String) null);
-    }
+    times(8, i -> world.append(0, (String) null));
     world.turn();
     assertThat(world.begun).hasSize(8);
     world.runOut();
@@ -460,9 +451,7 @@ class RateGateTest {
                 .setOrder(ConsumerOptions.Order.NONE)
                 .setKeyRate(new Rate(1, 60_000)),
             2);
-    for (int i = 0; i < 2 * ConsumerCore.WAITING_OF_SHARD_MAX; i++) {
-      world.append(0, "hot");
-    }
+    times(2 * ConsumerCore.WAITING_OF_SHARD_MAX, i -> world.append(0, "hot"));
     world.append(0, "behind");
     world.append(1, "other");
     world.turn();
@@ -487,9 +476,7 @@ class RateGateTest {
                 .setKeyRate(new Rate(1, 1_000)),
             1,
             3);
-    for (int i = 0; i < 30; i++) {
-      world.append(0, "k" + i % 10);
-    }
+    times(30, i -> world.append(0, "k" + i % 10));
     world.turn();
     world.endAll();
     world.turn();
@@ -497,9 +484,7 @@ class RateGateTest {
     assertThat(world.gate.buckets.buckets.size()).isEqualTo(3);
     world.runOut();
     world.assertAllOver();
-    for (int i = 0; i < 10; i++) {
-      world.assertBounded("k" + i, new Rate(1, 1_000));
-    }
+    times(10, i -> world.assertBounded("k" + i, new Rate(1, 1_000)));
   }
 
   @Example
@@ -573,9 +558,7 @@ class RateGateTest {
                 .setHandOutMessages(4)
                 .setKeyRate(new Rate(1, 10_000)),
             1);
-    for (String key : List.of("a", "a", "b", "c", "d")) {
-      world.append(0, key);
-    }
+    List.of("a", "a", "b", "c", "d").forEach(key -> world.append(0, key));
     for (int i = 0; i < 3; i++) {
       world.turn();
       world.endAll();
@@ -597,9 +580,7 @@ class RateGateTest {
   @Example
   void aShardThatGoesTakesWhatWaitsWithIt() {
     World world = one(ConsumerOptions.OverRate.WAIT, ConsumerOptions.Order.NONE);
-    for (int i = 0; i < 8; i++) {
-      world.append(0, "a");
-    }
+    times(8, i -> world.append(0, "a"));
     world.turn();
     assertThat(world.gate.rates().count(GroupFigure.RATE_WAITING)).isEqualTo(6);
     world.core.assigned(new Assignment("g", "m", "i", 1, 2, List.of(), null), world.now);

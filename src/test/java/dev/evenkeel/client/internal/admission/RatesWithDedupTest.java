@@ -1,5 +1,6 @@
 package dev.evenkeel.client.internal.admission;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.client.ConsumerOptions;
@@ -23,9 +24,7 @@ class RatesWithDedupTest {
 
   @Test
   void whatComesWhileOneWaitsForItsRateIsDeclinedAllButOne() {
-    for (int i = 0; i < 5; i++) {
-      world.append(0, "a");
-    }
+    times(5, i -> world.append(0, "a"));
     world.append(0, "b");
     world.turn();
     assertThat(RateGateTest.offsets(world)).as("one of each key").containsExactly(0L, 5L);

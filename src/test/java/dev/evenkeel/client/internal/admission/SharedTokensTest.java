@@ -1,5 +1,6 @@
 package dev.evenkeel.client.internal.admission;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -122,9 +123,7 @@ class SharedTokensTest {
 
   @Example
   void theRateHoldsThroughHandoversAndDeaths() {
-    for (int i = 0; i < 3; i++) {
-      new Member(Rate.parse("100/s"));
-    }
+    times(3, i -> new Member(Rate.parse("100/s")));
     run(2);
     starts.clear();
     run(10);
@@ -141,9 +140,7 @@ class SharedTokensTest {
 
   @Example
   void theRateHoldsThroughAChangeOfCoordinators() {
-    for (int i = 0; i < 4; i++) {
-      new Member(Rate.parse("200/s"));
-    }
+    times(4, i -> new Member(Rate.parse("200/s")));
     run(5);
     starts.clear();
     run(10);
@@ -170,9 +167,7 @@ class SharedTokensTest {
 
   @Example
   void slowRatesHoldToo() {
-    for (int i = 0; i < 5; i++) {
-      new Member(Rate.parse("30/m"));
-    }
+    times(5, i -> new Member(Rate.parse("30/m")));
     run(5);
     assertThat(perSecond(120)).isCloseTo(0.5, within(0.03));
     for (int i = 1; i < starts.size(); i++) {

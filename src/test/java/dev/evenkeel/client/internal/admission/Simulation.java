@@ -1,7 +1,9 @@
 package dev.evenkeel.client.internal.admission;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Options;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
@@ -456,10 +458,7 @@ final class Simulation {
             : null;
     this.keepsState = keepsState;
     options =
-        new ConsumerOptions()
-            .setGroup("g")
-            .setMember("m")
-            .setTopics(List.of("t"))
+        Options.member("g", "m", "t")
             .setOrder(order)
             .setRetryDelaysMillis(Collections.nCopies(100, 1_000L))
             .setParallel(1 + random.nextInt(60))
@@ -500,9 +499,7 @@ final class Simulation {
   }
 
   void run() {
-    for (int i = 0; i < 3; i++) {
-      join();
-    }
+    times(3, i -> join());
     after(100, this::dispatch);
     runUntil(now + TROUBLE_MILLIS);
     calm = true;

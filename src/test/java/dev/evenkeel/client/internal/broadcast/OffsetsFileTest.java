@@ -3,7 +3,7 @@ package dev.evenkeel.client.internal.broadcast;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.Refused;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,9 +43,7 @@ class OffsetsFileTest {
     try (OffsetsFile file = OffsetsFile.open(temp, "g");
         OffsetsFile other = OffsetsFile.open(temp, "h")) {
       assertThat(other.path()).isNotEqualTo(file.path());
-      assertThatThrownBy(() -> OffsetsFile.open(temp, "g"))
-          .isInstanceOf(RefusedException.class)
-          .hasMessageContaining("in use by another consumer (pid ");
+      Refused.saying(() -> OffsetsFile.open(temp, "g"), "in use by another consumer (pid ");
     }
     OffsetsFile.open(temp, "g").close();
   }
@@ -53,9 +51,7 @@ class OffsetsFileTest {
   @Test
   void aDirectoryThatCannotBeIsRefused() throws IOException {
     Path file = Files.writeString(temp.resolve("file"), "");
-    assertThatThrownBy(() -> OffsetsFile.open(file, "g"))
-        .isInstanceOf(RefusedException.class)
-        .hasMessageContaining("cannot be used");
+    Refused.saying(() -> OffsetsFile.open(file, "g"), "cannot be used");
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.evenkeel.client.internal.broadcast;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -21,9 +22,7 @@ class OffsetsTest {
     for (int i = 0; i < count; i++) {
       TreeMap<Integer, Long> next = new TreeMap<>();
       int shards = random.nextInt(6);
-      for (int shard = 0; shard < shards; shard++) {
-        next.put(shard, random.nextLong() >>> 1 + random.nextInt(62));
-      }
+      times(shards, shard -> next.put(shard, random.nextLong() >>> 1 + random.nextInt(62)));
       topics.add(new Offsets.Topic("topic." + i, random.nextInt(1_000_000), next));
     }
     return new Offsets("c-" + random.nextInt(), "group_1", "web-7", topics);

@@ -203,8 +203,7 @@ final class DealerWorld {
     send(
         () -> {
           try {
-            SessionState place =
-                work.start(decode(collect.encode().view(), SessionStart::decode), now);
+            var place = work.start(decode(collect.encode().view(), SessionStart::decode), now);
             collected(asked, place);
             send(() -> placed(asked, decode(place.encode().view(), SessionState::decode)));
           } catch (RefusedException e) {
@@ -227,9 +226,7 @@ final class DealerWorld {
       assertThat(place.held()).isEmpty();
     }
     assertThat(place.finished()).isEqualTo(finishedSinceJoin);
-    for (MessageId held : place.held()) {
-      assertThat(live.get(held).ended).as("held and ended").isFalse();
-    }
+    place.held().forEach(held -> assertThat(live.get(held).ended).as("held and ended").isFalse());
   }
 
   private void placed(Session by, SessionState place) {
@@ -318,8 +315,7 @@ final class DealerWorld {
       }
       committed.put(new Shard(1, i), offset);
     }
-    HandOut deal =
-        new HandOut(by.term, by.number, from, new byte[1], Map.of(1, "t"), committed, dealt);
+    var deal = new HandOut(by.term, by.number, from, new byte[1], Map.of(1, "t"), committed, dealt);
     send(
         () -> {
           try {

@@ -1,5 +1,6 @@
 package dev.evenkeel.client.internal.level;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.level.MessageId;
@@ -36,16 +37,12 @@ class EndedIdsTest {
         if (offsets.add(offset) && before == MOST) {
           assertThat(ended.all().size()).isEqualTo(MOST);
           // Which of equally full shards loses one is open.
-          for (int i = 0; i < model.size(); i++) {
-            model.get(i).retainAll(of(ended, i));
-          }
+          times(model.size(), i -> model.get(i).retainAll(of(ended, i)));
         }
       }
       assertThat(ended.all().size()).isEqualTo(model.stream().mapToInt(TreeSet::size).sum());
     }
-    for (int i = 0; i < model.size(); i++) {
-      assertThat(of(ended, i)).containsExactlyElementsOf(model.get(i));
-    }
+    times(model.size(), i -> assertThat(of(ended, i)).containsExactlyElementsOf(model.get(i)));
   }
 
   @Test

@@ -1,8 +1,9 @@
 package dev.evenkeel.client.internal.level;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Options;
+import dev.evenkeel.Refused;
 import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.bus.level.Report;
@@ -32,12 +33,7 @@ class LevelWorkTest {
   private static final int FOREVER = 1_000_000;
 
   private final ConsumerOptions options =
-      new ConsumerOptions()
-          .setGroup("g")
-          .setMember("m")
-          .setTopics(List.of("t"))
-          .setParallel(4)
-          .setMemberTimeoutMillis(FOREVER);
+      Options.member("g", "m", "t").setParallel(4).setMemberTimeoutMillis(FOREVER);
   private final List<String> warnings = new ArrayList<>();
   private final List<Throwable> stops = new ArrayList<>();
   private LevelWork work = work(10);
@@ -98,9 +94,7 @@ class LevelWorkTest {
   }
 
   private static void refused(Refusal refusal, ThrowingCallable call) {
-    assertThatThrownBy(call)
-        .isInstanceOfSatisfying(
-            RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(refusal));
+    Refused.with(refusal, call);
   }
 
   @Test

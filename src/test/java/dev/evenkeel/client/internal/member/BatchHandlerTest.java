@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.client.BatchHandler;
 import dev.evenkeel.client.Consumer;
@@ -166,12 +167,11 @@ class BatchHandlerTest {
     assertThat(handler.await(3).offsets()).isEqualTo(range(50, 70));
     assertThat(handler.calls).hasSize(4);
     Future<Void> closed = consumer.close();
-    Awaitility.await()
-        .until(
-            () -> {
-              handler.calls.forEach(call -> call.end.tryComplete());
-              return closed.isComplete();
-            });
+    Wait.until(
+        () -> {
+          handler.calls.forEach(call -> call.end.tryComplete());
+          return closed.isComplete();
+        });
     assertThat(cluster.lease(0).committed()).isEqualTo(70);
   }
 

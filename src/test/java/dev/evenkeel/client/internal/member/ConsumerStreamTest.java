@@ -3,6 +3,7 @@ package dev.evenkeel.client.internal.member;
 import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
@@ -160,19 +161,17 @@ class ConsumerStreamTest {
     Awaitility.await().until(() -> seen.size() == 5);
     stream.fail(seen.get(0), new IllegalStateException("broken"));
     // While it waits, others take its place; it comes again when one of them has made room.
-    Awaitility.await()
-        .until(
-            () -> {
-              seen.stream().filter(d -> d.offset() > 0).forEach(stream::finish);
-              return seen.stream().anyMatch(d -> d.offset() == 0 && d.attempt() == 2);
-            });
+    Wait.until(
+        () -> {
+          seen.stream().filter(d -> d.offset() > 0).forEach(stream::finish);
+          return seen.stream().anyMatch(d -> d.offset() == 0 && d.attempt() == 2);
+        });
     Future<Void> closed = stream.close();
-    Awaitility.await()
-        .until(
-            () -> {
-              seen.forEach(stream::finish);
-              return closed.isComplete();
-            });
+    Wait.until(
+        () -> {
+          seen.forEach(stream::finish);
+          return closed.isComplete();
+        });
     assertThat(cluster.lease(1).owned()).isFalse();
     assertThat(cluster.lease(1).committed()).isGreaterThanOrEqualTo(5);
   }
@@ -202,12 +201,11 @@ class ConsumerStreamTest {
     boolean soon = System.nanoTime() - begin < 900_000_000;
     assertThat(seen.get(1).offset()).isGreaterThanOrEqualTo(soon ? 4 : 1);
     stream.resume();
-    Awaitility.await()
-        .until(
-            () -> {
-              seen.forEach(stream::finish);
-              return stream.consumer().consumed() == 20;
-            });
+    Wait.until(
+        () -> {
+          seen.forEach(stream::finish);
+          return stream.consumer().consumed() == 20;
+        });
     await(stream.close());
     assertThat(seen)
         .extracting(Delivery::offset)
@@ -231,12 +229,11 @@ class ConsumerStreamTest {
     assertThat(seen.get(7).shard()).isEqualTo(1);
     seen.forEach(stream::finish);
     Future<Void> closed = stream.close();
-    Awaitility.await()
-        .until(
-            () -> {
-              seen.forEach(stream::finish);
-              return closed.isComplete();
-            });
+    Wait.until(
+        () -> {
+          seen.forEach(stream::finish);
+          return closed.isComplete();
+        });
     assertThat(cluster.lease(1).owned()).isFalse();
   }
 }

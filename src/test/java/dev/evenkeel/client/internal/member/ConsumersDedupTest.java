@@ -4,6 +4,7 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.DedupTally;
@@ -123,11 +124,10 @@ class ConsumersDedupTest {
     Awaitility.await().until(() -> cluster.lease(0).committed() == 5);
     assertThat(consumer.consumed()).isEqualTo(5);
     Awaitility.await().until(() -> seat.keys() == 0);
-    Awaitility.await()
-        .untilAsserted(
-            () ->
-                assertThat(lastHeartbeat().dedupTally().counts())
-                    .isEqualTo(Figures.of(GroupFigure.Section.DEDUP, 2, 1, 2, 0, 0, 0, 0, 0)));
+    Wait.untilAsserted(
+        () ->
+            assertThat(lastHeartbeat().dedupTally().counts())
+                .isEqualTo(Figures.of(GroupFigure.Section.DEDUP, 2, 1, 2, 0, 0, 0, 0, 0)));
     assertThat(lastHeartbeat().dedupTally().hot()).containsExactly(new DedupTally.Hot("a", 2));
     await(consumer.close());
   }
@@ -191,8 +191,7 @@ class ConsumersDedupTest {
     append(0, "a", "a");
     cluster.grant(0, null, -1);
     handler.awaitBegun(1);
-    Awaitility.await()
-        .until(() -> lastHeartbeat().dedupTally().counts().count(GroupFigure.DEDUP_WAITING) == 1);
+    Wait.until(() -> lastHeartbeat().dedupTally().counts().count(GroupFigure.DEDUP_WAITING) == 1);
     Future<Void> closed = consumer.close();
     handler.ends.get(0).complete();
     await(closed);
@@ -310,8 +309,7 @@ class ConsumersDedupTest {
     append(0, same);
     cluster.grant(0, null, -1);
     Awaitility.await().until(() -> lastHeartbeat().dedupTally().repeats() != null);
-    Awaitility.await()
-        .until(() -> lastHeartbeat().dedupTally().repeats().observedMessages() == 100);
+    Wait.until(() -> lastHeartbeat().dedupTally().repeats().observedMessages() == 100);
     DedupTally tally = lastHeartbeat().dedupTally();
     assertThat(tally.counts()).isEqualTo(Figures.NONE);
     assertThat(tally.repeats().level()).isEqualTo("high");

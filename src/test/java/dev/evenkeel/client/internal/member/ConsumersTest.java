@@ -3,6 +3,7 @@ package dev.evenkeel.client.internal.member;
 import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
@@ -128,12 +129,10 @@ class ConsumersTest {
     cluster.createTopic(2, "new");
     cluster.followerAnswersNext();
     Future<Void> subscribed = consumer.subscribe("new");
-    Awaitility.await()
-        .until(
-            () ->
-                subscribed.failed()
-                    || cluster.heartbeats().stream()
-                        .anyMatch(each -> each.topics().contains("new")));
+    Wait.until(
+        () ->
+            subscribed.failed()
+                || cluster.heartbeats().stream().anyMatch(each -> each.topics().contains("new")));
     assertThat(subscribed.failed()).as("" + subscribed.cause()).isFalse();
     await(consumer.close());
   }
@@ -279,12 +278,11 @@ class ConsumersTest {
     Awaitility.await().until(() -> consumer.consumed() == 3);
     assertThat(handler.seen).hasSize(5);
     Future<Void> closed = consumer.close();
-    Awaitility.await()
-        .until(
-            () -> {
-              handler.running.forEach(Promise::tryComplete);
-              return closed.isComplete();
-            });
+    Wait.until(
+        () -> {
+          handler.running.forEach(Promise::tryComplete);
+          return closed.isComplete();
+        });
     for (int wrong : List.of(0, ConsumerOptions.HAND_OUT_MESSAGES_MAX + 1)) {
       assertThat(
               failure(
@@ -320,8 +318,7 @@ class ConsumersTest {
     Awaitility.await().until(() -> handler.seen.size() == 1);
     assertThat(cluster.heartbeats()).noneMatch(Heartbeat::closing);
     Future<Void> closed = consumer.close();
-    Awaitility.await()
-        .until(() -> cluster.heartbeats().stream().anyMatch(b -> b.closing() && !b.leaving()));
+    Wait.until(() -> cluster.heartbeats().stream().anyMatch(b -> b.closing() && !b.leaving()));
     assertThat(cluster.lease(1).owned()).isTrue();
     handler.running.get(0).complete();
     await(closed);

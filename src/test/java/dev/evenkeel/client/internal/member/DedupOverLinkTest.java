@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.cluster.ClusterMember;
@@ -69,23 +70,21 @@ class DedupOverLinkTest {
    * while the test goes on.
    */
   private static void awaitWaking(ClusteredCoordinator from, ClusteredCoordinator to) {
-    await()
-        .atMost(Duration.ofSeconds(60))
-        .until(
-            () -> {
-              DedupKey key = new DedupKey(keys++, -2);
-              Ticket<DedupKey> head = ask(from, key);
-              Ticket<DedupKey> waiter = ask(to, key);
-              from.deQueue(head, 0);
-              try {
-                waiter.turn().toCompletableFuture().get(1, TimeUnit.SECONDS);
-                return true;
-              } catch (TimeoutException e) {
-                return false;
-              } finally {
-                to.deQueue(waiter, 0);
-              }
-            });
+    Wait.until(
+        () -> {
+          DedupKey key = new DedupKey(keys++, -2);
+          Ticket<DedupKey> head = ask(from, key);
+          Ticket<DedupKey> waiter = ask(to, key);
+          from.deQueue(head, 0);
+          try {
+            waiter.turn().toCompletableFuture().get(1, TimeUnit.SECONDS);
+            return true;
+          } catch (TimeoutException e) {
+            return false;
+          } finally {
+            to.deQueue(waiter, 0);
+          }
+        });
   }
 
   @Test

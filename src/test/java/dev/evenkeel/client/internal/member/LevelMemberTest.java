@@ -4,6 +4,7 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
@@ -153,10 +154,8 @@ class LevelMemberTest {
     Awaitility.await().until(() -> handler.seen.size() == 4);
     dealer.refuse(Refusal.UNAVAILABLE);
     Future<Void> closed = consumer.close();
-    Awaitility.await()
-        .until(
-            () ->
-                cluster.heartbeats().stream().anyMatch(each -> each.closing() && !each.leaving()));
+    Wait.until(
+        () -> cluster.heartbeats().stream().anyMatch(each -> each.closing() && !each.leaving()));
     handler.running.forEach(Promise::complete);
     Awaitility.await().until(() -> consumer.consumed() == 4);
     assertThat(cluster.heartbeats()).noneMatch(Heartbeat::leaving);
@@ -206,12 +205,11 @@ class LevelMemberTest {
     SessionState place = await(next.collect(2, 1, true));
     assertThat(place.finished()).isEqualTo(1);
     assertThat(place.held().stream().map(MessageId::offset)).containsExactly(0L, 2L, 3L, 4L, 5L);
-    Awaitility.await()
-        .until(
-            () -> {
-              handler.running.forEach(Promise::tryComplete);
-              return next.last() != null && next.last().endedBelow() == 5;
-            });
+    Wait.until(
+        () -> {
+          handler.running.forEach(Promise::tryComplete);
+          return next.last() != null && next.last().endedBelow() == 5;
+        });
     assertThat(failure(dealer.deal(1, 1, 6, 6, 1)))
         .isInstanceOfSatisfying(
             RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.FENCED));

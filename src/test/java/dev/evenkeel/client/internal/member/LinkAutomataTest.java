@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FakeLink;
 import dev.evenkeel.bus.Frames;
@@ -173,12 +174,11 @@ class LinkAutomataTest {
     Stream.generate(() -> head).limit(1_000).forEach(each -> automata.tell(KEY, each));
     await().until(() -> told.size() == LinkAutomata.TELLS_MAX);
     told.forEach(answer -> answer.complete(Frames.answer(new byte[0])));
-    await()
-        .until(
-            () -> {
-              automata.tell(KEY, head);
-              return told.size() > LinkAutomata.TELLS_MAX;
-            });
+    Wait.until(
+        () -> {
+          automata.tell(KEY, head);
+          return told.size() > LinkAutomata.TELLS_MAX;
+        });
   }
 
   @Test

@@ -4,6 +4,7 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
@@ -26,16 +27,15 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class BatchSenderTest {
   private static final TopicInfo TOPIC =
       new TopicInfo(3, "t", 1, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 5);
 
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final FakeLink link = new FakeLink(vertx);
-  private final ClusterDirectory directory = new ClusterDirectory(link);
+  @Closing private final ClusterDirectory directory = new ClusterDirectory(link);
   private final List<BatchResult<Integer>> reported = new CopyOnWriteArrayList<>();
 
   private final class Sender extends BatchSender<Integer> {
@@ -85,12 +85,6 @@ class BatchSenderTest {
 
     @Override
     protected void ended(RefusedException why) {}
-  }
-
-  @AfterEach
-  void close() {
-    directory.close();
-    await(vertx.close());
   }
 
   /** A view that was asked for before the log's answer may still have the topic. */

@@ -1,11 +1,15 @@
 package dev.evenkeel.client.internal.produce;
 
 import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Closing;
+import dev.evenkeel.Fails;
 import dev.evenkeel.Futures;
+import dev.evenkeel.Refused;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.FakeLink;
 import dev.evenkeel.bus.Link;
@@ -33,31 +37,22 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class BatchingProducerTest {
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final FakeLink link = new FakeLink(vertx);
   private final FakeBroker broker = new FakeBroker(link);
-  private final ClusterDirectory directory = new ClusterDirectory(link);
-
-  @AfterEach
-  void close() {
-    directory.close();
-    await(vertx.close());
-  }
+  @Closing private final ClusterDirectory directory = new ClusterDirectory(link);
 
   @Test
   void messagesOfAKeyGoToItsShardInOrder() {
     Producer producer = start(options());
     List<Future<Position>> sends = new ArrayList<>();
-    for (int i = 0; i < 2_000; i++) {
-      sends.add(producer.send("key", payload(i)));
-    }
+    times(2_000, i -> sends.add(producer.send("key", payload(i))));
     int shard = Murmur2.shard("key".getBytes(StandardCharsets.UTF_8), broker.shards);
     for (int i = 0; i < sends.size(); i++) {
       Position position = await(sends.get(i));
@@ -102,11 +97,10 @@ class BatchingProducerTest {
   @Test
   void aTopicMayBeThereThoughANodeThatHasStartedDoesNotKnowItYet() {
     broker.behind = true;
-    assertThatThrownBy(() -> start(options().setDeliveryTimeoutMillis(300)))
-        .isInstanceOfSatisfying(
-            RefusedException.class,
-            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.UNAVAILABLE))
-        .hasMessageContaining("does not know the topics yet");
+    Refused.with(
+        Refusal.UNAVAILABLE,
+        () -> start(options().setDeliveryTimeoutMillis(300)),
+        "does not know the topics yet");
     Future<Producer> starting = Producers.start(link, directory, options());
     vertx.setTimer(300, id -> broker.behind = false);
     Producer producer = await(starting);
@@ -120,9 +114,7 @@ class BatchingProducerTest {
   void batchesAreCompressedAsTheOptionsSay(Compression compression) {
     Producer producer = start(options().setCompression(compression));
     List<Future<Position>> sends = new ArrayList<>();
-    for (int i = 0; i < 1_000; i++) {
-      sends.add(producer.send("key", payload(i)));
-    }
+    times(1_000, i -> sends.add(producer.send("key", payload(i))));
     sends.forEach(Futures::await);
     int shard = Murmur2.shard("key".getBytes(StandardCharsets.UTF_8), broker.shards);
     assertThat(broker.messages(shard)).isEqualTo(IntStream.range(0, 1_000).boxed().toList());
@@ -163,10 +155,8 @@ class BatchingProducerTest {
     Producer producer =
         await(Producers.start(link, directory, options(), (message, shards) -> shards - 1));
     assertThat(await(producer.send("any", payload(1))).shard()).isEqualTo(broker.shards - 1);
-    Producer wrong =
-        await(Producers.start(link, directory, options(), (message, shards) -> shards));
-    assertThatThrownBy(() -> await(wrong.send("any", payload(1))))
-        .hasMessageContaining("the topic has 0 to 3");
+    var wrong = await(Producers.start(link, directory, options(), (message, shards) -> shards));
+    Fails.saying(() -> await(wrong.send("any", payload(1))), "the topic has 0 to 3");
     assertThat(wrong.pendingMessages()).isZero();
   }
 
@@ -185,10 +175,8 @@ class BatchingProducerTest {
     assertThat(await(producer.send(message, Duration.ofDays(-9))).offset()).isNotNegative();
     assertThat(await(producer.sendAt(message, Instant.MIN)).offset()).isNotNegative();
     assertThat(broker.dues).hasSize(1);
-    assertThatThrownBy(() -> await(producer.sendAt(message, Instant.MAX)))
-        .hasMessageContaining("30 days");
-    assertThatThrownBy(() -> await(producer.send(message, Duration.ofDays(31))))
-        .hasMessageContaining("30 days");
+    Fails.saying(() -> await(producer.sendAt(message, Instant.MAX)), "30 days");
+    Fails.saying(() -> await(producer.send(message, Duration.ofDays(31))), "30 days");
     assertThat(producer.pendingMessages()).isZero();
   }
 
@@ -216,9 +204,7 @@ class BatchingProducerTest {
     producer.setWriteQueueMaxSize(10);
     broker.hold();
     List<Future<Position>> taken = new ArrayList<>();
-    for (int i = 0; i < 10; i++) {
-      taken.add(producer.send("k", payload(i)));
-    }
+    times(10, i -> taken.add(producer.send("k", payload(i))));
     refused(producer.send("k", payload(10)), Refusal.OVERLOADED);
     broker.release();
     taken.forEach(each -> await(each));
@@ -232,17 +218,13 @@ class BatchingProducerTest {
     producer.setWriteQueueMaxSize(10);
     broker.hold();
     List<Future<Position>> sends = new ArrayList<>();
-    for (int i = 0; i < 200; i++) {
-      sends.add(producer.send("k", payload(i)));
-    }
+    times(200, i -> sends.add(producer.send("k", payload(i))));
     assertThat(producer.pendingMessages()).isEqualTo(200);
     Future<Void> flushed = producer.flush();
     assertThat(flushed.isComplete()).isFalse();
     broker.release();
     await(flushed);
-    for (int i = 0; i < 200; i++) {
-      assertThat(sends.get(i).result().offset()).isEqualTo(i);
-    }
+    times(200, i -> assertThat(sends.get(i).result().offset()).isEqualTo(i));
   }
 
   @Test
@@ -250,9 +232,7 @@ class BatchingProducerTest {
     Producer producer = start(options());
     producer.setWriteQueueMaxSize(1);
     broker.hold();
-    for (int i = 0; i < 1 + SendBuffer.WAITING_SENDS_MAX; i++) {
-      producer.send("k", payload(i));
-    }
+    times(1 + SendBuffer.WAITING_SENDS_MAX, i -> producer.send("k", payload(i)));
     refused(producer.send("k", payload(0)), Refusal.OVERLOADED);
     broker.release();
   }
@@ -264,9 +244,7 @@ class BatchingProducerTest {
     AtomicBoolean drained = new AtomicBoolean();
     producer.drainHandler(none -> drained.set(true));
     broker.hold();
-    for (int i = 0; i < 4; i++) {
-      producer.write(message(i));
-    }
+    times(4, i -> producer.write(message(i)));
     assertThat(producer.writeQueueFull()).isTrue();
     for (int i = 4; i < 8; i++) {
       producer.write(message(i));
@@ -405,10 +383,9 @@ class BatchingProducerTest {
 
   @Test
   void anUnknownTopicIsRefused() {
-    assertThatThrownBy(() -> await(Producers.start(link, directory, options().setTopic("u"))))
-        .isInstanceOfSatisfying(
-            RefusedException.class,
-            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.UNKNOWN_TOPIC));
+    Refused.with(
+        Refusal.UNKNOWN_TOPIC,
+        () -> await(Producers.start(link, directory, options().setTopic("u"))));
     Producer producer = start(options());
     broker.topics = List.of();
     refused(producer.send("k", payload(1)), Refusal.UNKNOWN_TOPIC);
@@ -447,8 +424,7 @@ class BatchingProducerTest {
           broker.release();
           assertThat(lost.epoch()).isGreaterThan(epoch).isEqualTo(closed.get().epoch());
           assertThat(closed.get().took(lost)).isFalse();
-          assertThatThrownBy(() -> closed.get().took(taken))
-              .isInstanceOf(IllegalArgumentException.class);
+          Fails.with(IllegalArgumentException.class, () -> closed.get().took(taken));
           taken(producer.send("k", payload(3)));
           assertThat(broker.messages(shard)).containsExactly(0, 1, 3);
         });
@@ -475,8 +451,7 @@ class BatchingProducerTest {
     Producer producer = start(options());
     Position before = taken(producer.send("k", payload(1)));
     broker.seal();
-    List<Future<Position>> sends =
-        IntStream.range(2, 50).mapToObj(i -> producer.send("k", payload(i))).toList();
+    var sends = IntStream.range(2, 50).mapToObj(i -> producer.send("k", payload(i))).toList();
     Future<Void> flushed = producer.flush();
     await().until(() -> broker.appends > 1);
     assertThat(sends).noneMatch(Future::isComplete);
@@ -513,8 +488,6 @@ class BatchingProducerTest {
   }
 
   private static void refused(Future<?> future, Refusal refusal) {
-    assertThatThrownBy(() -> await(future))
-        .isInstanceOfSatisfying(
-            RefusedException.class, refused -> assertThat(refused.refusal()).isEqualTo(refusal));
+    Refused.with(refusal, () -> await(future));
   }
 }

@@ -1,5 +1,6 @@
 package dev.evenkeel.client.internal.produce;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -100,9 +101,7 @@ class MissingLibraryTest {
 
   private static byte[] batch(Compression compression) {
     BatchBuilder builder = new BatchBuilder(64, BatchPacker.of(compression));
-    for (int i = 0; i < MESSAGES; i++) {
-      builder.add(new Message(null, null, 0, new byte[20]));
-    }
+    times(MESSAGES, i -> builder.add(new Message(null, null, 0, new byte[20])));
     Batch batch = builder.build(1, 0, 0);
     assertThat(batch.compression()).isEqualTo(compression);
     return batch.bytes().array();

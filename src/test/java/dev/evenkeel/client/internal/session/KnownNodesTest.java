@@ -1,5 +1,6 @@
 package dev.evenkeel.client.internal.session;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.frame.Welcome;
@@ -41,9 +42,7 @@ class KnownNodesTest {
   @Test
   void remembersTheLatestUpToALimit() {
     List<Welcome.Node> many = new ArrayList<>();
-    for (int i = 0; i < KnownNodes.NODES_MAX + 10; i++) {
-      many.add(node("n" + i, "h" + i));
-    }
+    times(KnownNodes.NODES_MAX + 10, i -> many.add(node("n" + i, "h" + i)));
     learn(many.toArray(Welcome.Node[]::new));
     assertThat(known.present()).hasSize(KnownNodes.NODES_MAX);
     learn(node("last", "z"));

@@ -1,13 +1,17 @@
 package dev.evenkeel.client.internal.session;
 
 import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.Loops.each;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.Refused;
 import dev.evenkeel.TestCertificates;
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
@@ -103,14 +107,12 @@ class SessionLinkTest {
   void namesEverySeedAndWhyItDidNotAnswer() {
     n2.refusal = "cluster 'other'";
     n2.start();
-    assertThatThrownBy(
-            () -> await(Evenkeel.connect(options(n1, n2).setConnectTimeoutMillis(3_000))))
-        .isInstanceOfSatisfying(
-            RefusedException.class,
-            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.UNAVAILABLE))
-        .hasMessageContaining("127.0.0.1:" + n1.port + " takes no connections")
-        .hasMessageContaining("127.0.0.1:" + n2.port + " refused: cluster 'other'")
-        .hasMessageContaining("within 3000 ms");
+    Refused.with(
+        Refusal.UNAVAILABLE,
+        () -> await(Evenkeel.connect(options(n1, n2).setConnectTimeoutMillis(3_000))),
+        "127.0.0.1:" + n1.port + " takes no connections",
+        "127.0.0.1:" + n2.port + " refused: cluster 'other'",
+        "within 3000 ms");
   }
 
   @Test
@@ -228,13 +230,11 @@ class SessionLinkTest {
     assertThat(echo(Addresses.data("n2"), "relayed")).isEqualTo("relayed");
     assertThat(n1.requests).containsExactly(Addresses.data("n2"));
     n2.start();
-    await()
-        .atMost(LONG)
-        .until(
-            () -> {
-              assertThat(echo(Addresses.control("n2"), "x")).isEqualTo("x");
-              return n2.requests.contains(Addresses.control("n2"));
-            });
+    Wait.until(
+        () -> {
+          assertThat(echo(Addresses.control("n2"), "x")).isEqualTo("x");
+          return n2.requests.contains(Addresses.control("n2"));
+        });
     assertThat(n2.hellos.get(0).session()).isEqualTo(link.clusterMember());
     assertThat(echo(Addresses.data("n1"), "x")).isEqualTo("x");
     assertThat(n1.requests).contains(Addresses.data("n1"));
@@ -267,17 +267,13 @@ class SessionLinkTest {
     n2.start();
     link = connect(n1);
     await().atMost(LONG).until(() -> n1.connections() == 1 && n2.connections() == 1);
-    await()
-        .atMost(LONG)
-        .until(
-            () -> {
-              n1.requests.clear();
-              n2.requests.clear();
-              for (int i = 0; i < 4; i++) {
-                echo(Addresses.VIEW, "");
-              }
-              return n1.requests.size() == 2 && n2.requests.size() == 2;
-            });
+    Wait.until(
+        () -> {
+          n1.requests.clear();
+          n2.requests.clear();
+          times(4, i -> echo(Addresses.VIEW, ""));
+          return n1.requests.size() == 2 && n2.requests.size() == 2;
+        });
   }
 
   @Test
@@ -448,9 +444,7 @@ class SessionLinkTest {
       n1.cut();
     }
     assertThat(asked).hasSize(threads * requests);
-    for (Future<Buffer> each : asked) {
-      await(each.otherwiseEmpty());
-    }
+    asked.forEach(each -> await(each.otherwiseEmpty()));
     await().atMost(LONG).until(() -> link.state() == Link.State.CONNECTED);
     assertThat(echo("echo", "x")).isEqualTo("x");
   }
@@ -528,11 +522,10 @@ class SessionLinkTest {
         .isEqualTo(Refusal.TOO_LARGE);
     List<Future<Buffer>> taken = new ArrayList<>();
     taken.add(link.request("echo", Buffer.buffer(new byte[900]), 60_000));
-    assertThatThrownBy(() -> await(link.request("echo", Buffer.buffer(new byte[900]), 60_000)))
-        .isInstanceOfSatisfying(
-            RefusedException.class,
-            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.OVERLOADED))
-        .hasMessageContaining("3 requests of 1500 bytes");
+    Refused.with(
+        Refusal.OVERLOADED,
+        () -> await(link.request("echo", Buffer.buffer(new byte[900]), 60_000)),
+        "3 requests of 1500 bytes");
     taken.add(link.request("echo", Buffer.buffer(), 60_000));
     taken.add(link.request("echo", Buffer.buffer(), 60_000));
     assertThat(refusal(link.request("echo", Buffer.buffer(), 60_000)))
@@ -542,9 +535,7 @@ class SessionLinkTest {
     n1.cut();
     taken.forEach(each -> assertThat(refusal(each)).isEqualTo(Refusal.INDETERMINATE));
     await().atMost(LONG).until(() -> link.state() == Link.State.CONNECTED);
-    for (int i = 0; i < 10; i++) {
-      assertThat(echo("echo", "x")).as("answers give room back").isEqualTo("x");
-    }
+    times(10, i -> assertThat(echo("echo", "x")).as("answers give room back").isEqualTo("x"));
   }
 
   @Test
@@ -579,9 +570,7 @@ class SessionLinkTest {
 
   /** What each of these nodes tells of the cluster. */
   private static void cluster(FakeNode... nodes) {
-    for (FakeNode each : nodes) {
-      each.welcome = each.welcome(FakeNode.LIMITS, nodes);
-    }
+    each(nodes, each -> each.welcome = each.welcome(FakeNode.LIMITS, nodes));
   }
 
   private static Link connect(FakeNode... seeds) {

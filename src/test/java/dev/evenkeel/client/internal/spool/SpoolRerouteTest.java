@@ -3,6 +3,7 @@ package dev.evenkeel.client.internal.spool;
 import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
@@ -40,7 +41,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -52,9 +52,9 @@ class SpoolRerouteTest {
   private static final TopicInfo TWO = ONE.opening(2, List.of()).opened(6);
   private static final TopicInfo THREE = TWO.opening(3, List.of()).opened(7);
 
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final FakeLink link = new FakeLink(vertx);
-  private final ClusterDirectory directory = new ClusterDirectory(link);
+  @Closing private final ClusterDirectory directory = new ClusterDirectory(link);
 
   /** By shard, what came for it. */
   private final Map<Integer, List<Integer>> taken = new TreeMap<>();
@@ -81,12 +81,6 @@ class SpoolRerouteTest {
     link.serve(Addresses.control("a"), this::control);
     link.serve(Addresses.data("a"), this::append);
     await(directory.view());
-  }
-
-  @AfterEach
-  void close() {
-    directory.close();
-    await(vertx.close());
   }
 
   private Future<Buffer> control(Buffer request) {

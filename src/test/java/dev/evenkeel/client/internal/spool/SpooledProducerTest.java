@@ -1,10 +1,13 @@
 package dev.evenkeel.client.internal.spool;
 
 import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Fails;
+import dev.evenkeel.Refused;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.FakeLink;
 import dev.evenkeel.client.Producer;
@@ -148,9 +151,7 @@ class SpooledProducerTest {
     broker.release();
     await(producer.flush());
     assertThat(sent()).isEqualTo(IntStream.range(0, 20_000).boxed().toList());
-    for (int i = 0; i < some.size(); i++) {
-      assertThat(await(some.get(i)).offset()).isEqualTo(i * 1_000 + 999);
-    }
+    times(some.size(), i -> assertThat(await(some.get(i)).offset()).isEqualTo(i * 1_000 + 999));
   }
 
   @Test
@@ -180,8 +181,7 @@ class SpooledProducerTest {
   @Test
   void oneAtATimeAndTheOtherIsNamed() {
     start(options());
-    assertThatThrownBy(() -> start(options()))
-        .hasMessageContaining("in use by pid " + ProcessHandle.current().pid());
+    Fails.saying(() -> start(options()), "in use by pid " + ProcessHandle.current().pid());
   }
 
   @Test
@@ -230,10 +230,7 @@ class SpooledProducerTest {
     Producer second =
         await(Producers.start(link, cluster, new ProducerOptions().setTopic("t").setName("p")));
     Future<Position> late = first.send(message(2));
-    assertThatThrownBy(() -> await(late))
-        .isInstanceOfSatisfying(
-            RefusedException.class,
-            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.PRODUCER_FENCED));
+    Refused.with(Refusal.PRODUCER_FENCED, () -> await(late));
     assertThat(await(second.send(message(3))).offset()).isEqualTo(1);
     assertThat(first.status().pendingMessages()).isEqualTo(1);
     assertThatThrownBy(() -> await(first.ended())).hasMessageContaining("taken this one's name");
@@ -293,8 +290,7 @@ class SpooledProducerTest {
     assertThatThrownBy(() -> await(second.ended())).hasMessageContaining("has forgotten");
     assertThat(second.status().pendingMessages()).isEqualTo(11);
     await(second.close());
-    SpoolingProducer third =
-        start(options().setSpool(image.toString()).setSpoolResend(true).setBufferBytes(1));
+    var third = start(options().setSpool(image.toString()).setSpoolResend(true).setBufferBytes(1));
     await(third.send(message(30)));
     await(third.flush());
     assertThat(sent()).endsWith(IntStream.rangeClosed(20, 30).boxed().toArray(Integer[]::new));
@@ -386,10 +382,8 @@ class SpooledProducerTest {
     broker.topics = List.of("t", "u");
     // An answer that was under way already does not know the new one.
     await().until(() -> await(cluster.refresh()).topic("u") != null);
-    assertThatThrownBy(() -> start(options().setTopic("u")))
-        .hasMessageContaining("is of topic 't'");
-    assertThatThrownBy(() -> start(options().setName("p")))
-        .hasMessageContaining("a producer without a name");
+    Fails.saying(() -> start(options().setTopic("u")), "is of topic 't'");
+    Fails.saying(() -> start(options().setName("p")), "a producer without a name");
     start(options().setTopic("u").setSpoolRestart(true));
   }
 
@@ -416,8 +410,7 @@ class SpooledProducerTest {
   }
 
   private SpoolingProducer start(ProducerOptions options, Source source) {
-    SpoolingProducer producer =
-        await(Producers.startSpooling(link, cluster, options, null, source));
+    var producer = await(Producers.startSpooling(link, cluster, options, null, source));
     started.add(producer);
     return producer;
   }
@@ -453,9 +446,7 @@ class SpooledProducerTest {
 
   private List<Integer> sent() {
     List<Integer> all = new ArrayList<>();
-    for (int shard = 0; shard < broker.shards; shard++) {
-      all.addAll(broker.messages(shard));
-    }
+    times(broker.shards, shard -> all.addAll(broker.messages(shard)));
     all.removeIf(number -> number == -1);
     return all;
   }

@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.level.core;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.level.HandOut;
@@ -54,9 +55,7 @@ final class LevelDispatchWorld {
       this.term = term;
       node = "n" + term;
       book = new LevelDispatch(group, node, policy);
-      for (Shard shard : committed.keySet()) {
-        own(shard);
-      }
+      committed.keySet().forEach(shard -> own(shard));
     }
 
     void own(Shard shard) {
@@ -232,9 +231,7 @@ final class LevelDispatchWorld {
     this.perShard = perShard;
     inFlightMax = 5 + random.nextInt(200);
     slowest = random.nextBoolean() ? 10 : 200;
-    for (int i = 0; i < SHARDS; i++) {
-      committed.put(new Shard(1, i), 0L);
-    }
+    times(SHARDS, i -> committed.put(new Shard(1, i), 0L));
     newDealer();
     every(20, () -> dealer.book.tick(now));
     every(10, () -> dealer.turn());
@@ -612,9 +609,7 @@ final class LevelDispatchWorld {
     pairs.keySet().removeIf(pair -> pair.old() == member || pair.young() == member);
     member.enteredTerm = dealer.term;
     live.remove(member);
-    for (SimMember old : live) {
-      pairs.put(new Pair(old, member), new long[] {old.finished, old.finished});
-    }
+    live.forEach(old -> pairs.put(new Pair(old, member), new long[] {old.finished, old.finished}));
     live.add(member);
   }
 }

@@ -1,8 +1,8 @@
 package dev.evenkeel.client.internal.produce.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Refused;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
@@ -68,8 +68,6 @@ class DelayedSendTest {
   @Test
   void aTimeThatIsTooFarAwayIsRefused() {
     DueTime.of(Limits.DELAY_MILLIS_MAX + 3, 3);
-    assertThatThrownBy(() -> DueTime.of(Limits.DELAY_MILLIS_MAX + 4, 3))
-        .isInstanceOf(RefusedException.class)
-        .hasMessageContaining("30 days");
+    Refused.saying(() -> DueTime.of(Limits.DELAY_MILLIS_MAX + 4, 3), "30 days");
   }
 }

@@ -1,5 +1,6 @@
 package dev.evenkeel.client.internal.produce.core;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.rate.RequestLimits;
@@ -44,9 +45,7 @@ class QuotaSendTest {
   }
 
   private static void send(ProducerCore<Integer> core, int messages) {
-    for (int i = 0; i < messages; i++) {
-      core.add(new Message(null, null, 5, new byte[10]), DueTime.NOW, i, 10, 0);
-    }
+    times(messages, i -> core.add(new Message(null, null, 5, new byte[10]), DueTime.NOW, i, 10, 0));
   }
 
   @Test
@@ -92,9 +91,7 @@ class QuotaSendTest {
   void shardsTakeTurnsWithBatchesThatCannotBeDivided() {
     ProducerCore<Integer> spool = core(1_000_000);
     spool.topic(Topics.of(2, List.of(new TopicInfo.Layout(0, 2, 0)), List.of()));
-    for (int i = 0; i < 6; i++) {
-      spool.addStamped(i % 2, batch(10 * (i / 2), 10), DueTime.NOW, i);
-    }
+    times(6, i -> spool.addStamped(i % 2, batch(10 * (i / 2), 10), DueTime.NOW, i));
     List<OutBatch<Integer>> first = spool.poll(0);
     assertThat(first).hasSize(6);
     first.forEach(each -> spool.answered(each, 0, REFUSED, later(1_000, 4), 10));
@@ -113,9 +110,7 @@ class QuotaSendTest {
 
   private static Batch batch(int sequence, int messages) {
     BatchBuilder builder = new BatchBuilder(1 << 10);
-    for (int i = 0; i < messages; i++) {
-      builder.add(new Message(null, null, 5, new byte[10]));
-    }
+    times(messages, i -> builder.add(new Message(null, null, 5, new byte[10])));
     return builder.build(7, 0, sequence);
   }
 

@@ -1,11 +1,10 @@
 package dev.evenkeel.client.internal.produce.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Refused;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.Murmur2;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -39,9 +38,7 @@ class ShardChoiceTest {
   @Test
   void aShardThatIsNotThereIsRefused() {
     ShardChoice choice = new ShardChoice((message, shards) -> shards);
-    assertThatThrownBy(() -> choice.of(message("k"), 3))
-        .isInstanceOf(RefusedException.class)
-        .hasMessageContaining("shard 3: the topic has 0 to 2");
+    Refused.saying(() -> choice.of(message("k"), 3), "shard 3: the topic has 0 to 2");
   }
 
   @Test
@@ -51,9 +48,6 @@ class ShardChoiceTest {
             (message, shards) -> {
               throw new IllegalStateException("boom");
             });
-    assertThatThrownBy(() -> choice.of(message("k"), 3))
-        .isInstanceOfSatisfying(
-            RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.INVALID))
-        .hasMessageContaining("boom");
+    Refused.with(Refusal.INVALID, () -> choice.of(message("k"), 3), "boom");
   }
 }

@@ -3,6 +3,7 @@ package dev.evenkeel.client.internal.spool.log;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.Mutants;
@@ -75,8 +76,7 @@ class RecordFormatTest {
 
   @Property(tries = 2000)
   void garbageIsRefused(@ForAll byte[] garbage) {
-    assertThatThrownBy(() -> RecordFormat.next(ByteBuffer.wrap(garbage)))
-        .isInstanceOf(RefusedException.class);
+    Fails.with(RefusedException.class, () -> RecordFormat.next(ByteBuffer.wrap(garbage)));
   }
 
   /** Another program's mistake: the checksum is right, and the inside is not. */
@@ -100,10 +100,8 @@ class RecordFormatTest {
   void aLengthThatCannotBeCostsNoMemory() {
     ByteBuffer bytes = ByteBuffer.allocate(100).putInt(0, Integer.MAX_VALUE);
     assertThatThrownBy(() -> RecordFormat.next(bytes)).hasMessageContaining("cannot have");
-    assertThatThrownBy(() -> RecordFormat.size(bytes.putInt(0, -1)))
-        .hasMessageContaining("cannot have");
-    assertThatThrownBy(() -> RecordFormat.size(bytes.putInt(0, 0)))
-        .hasMessageContaining("cannot have");
+    Fails.saying(() -> RecordFormat.size(bytes.putInt(0, -1)), "cannot have");
+    Fails.saying(() -> RecordFormat.size(bytes.putInt(0, 0)), "cannot have");
   }
 
   private static List<SpoolRecord> readAll(byte[] bytes) {

@@ -1,10 +1,12 @@
 package dev.evenkeel.client.internal.spool.log;
 
+import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Fails;
+import dev.evenkeel.Refused;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -31,9 +33,7 @@ class SpoolLogTest {
       boolean killed = false;
       try {
         model.open();
-        for (int step = 0; step < 18; step++) {
-          model.step();
-        }
+        times(18, step -> model.step());
       } catch (MemoryStorage.Killed kill) {
         killed = true;
       }
@@ -53,9 +53,7 @@ class SpoolLogTest {
       model.storage.killAfter(model.random.nextInt(6_000));
       try {
         model.open();
-        for (int step = 0; step < 60; step++) {
-          model.step();
-        }
+        times(60, step -> model.step());
       } catch (MemoryStorage.Killed kill) {
         assertThat(kill).isNotNull();
       }
@@ -109,15 +107,13 @@ class SpoolLogTest {
     ByteBuffer record = ByteBuffer.allocate(RecordFormat.HEADER_BYTES + 5).put(8, (byte) 99);
     RecordFormat.seal(record, 5);
     storage.append(name, record);
-    assertThatThrownBy(() -> SpoolLog.open(storage, SEGMENT_BYTES))
-        .isInstanceOfSatisfying(
-            RefusedException.class,
-            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.WRONG_VERSION))
-        .hasMessageContaining(
-            "at byte "
-                + known.length
-                + ": unknown type of spool record, which a later version of this program wrote:"
-                + " 99");
+    Refused.with(
+        Refusal.WRONG_VERSION,
+        () -> SpoolLog.open(storage, SEGMENT_BYTES),
+        "at byte "
+            + known.length
+            + ": unknown type of spool record, which a later version of this program wrote:"
+            + " 99");
     assertThat(storage.size(name)).isEqualTo(known.length + record.capacity());
   }
 
@@ -199,9 +195,7 @@ class SpoolLogTest {
         items.add(
             new SpoolRecord.Item(shard, Spools.batch(first, number, count, random.nextInt(20)), 0));
         after.put(shard, first + count);
-        for (int each = 0; each < count; each++) {
-          numbers.add(number++);
-        }
+        times(count, each -> numbers.add(number++));
       }
       log.append(new SpoolRecord.Frame(lastFrame + 1, run, 5, null, items));
       next.putAll(after);
@@ -300,11 +294,7 @@ class SpoolLogTest {
     Collections.sort(names);
     byte[] bytes = model.storage.bytes(names.get(1));
     bytes[bytes.length / 2] ^= 1;
-    assertThatThrownBy(() -> SpoolLog.open(model.storage, SEGMENT_BYTES))
-        .isInstanceOfSatisfying(
-            RefusedException.class,
-            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.CORRUPT))
-        .hasMessageContaining(names.get(1));
+    Refused.with(Refusal.CORRUPT, () -> SpoolLog.open(model.storage, SEGMENT_BYTES), names.get(1));
   }
 
   @Property(tries = 200)
@@ -341,8 +331,7 @@ class SpoolLogTest {
     model.open();
     String name = model.storage.names().get(0);
     model.storage.bytes(name)[20] ^= 1;
-    assertThatThrownBy(() -> SpoolLog.open(model.storage, SEGMENT_BYTES))
-        .hasMessageContaining("damaged at byte 0");
+    Fails.saying(() -> SpoolLog.open(model.storage, SEGMENT_BYTES), "damaged at byte 0");
   }
 
   @Test
