@@ -292,18 +292,13 @@ class ClusterDirectoryTest {
   }
 
   private static ClusterView view(String leader, int shards) {
-    return new ClusterView(
-        "c",
+    return Views.of(
         "a",
         leader,
         List.of(leader, leader),
         List.of("a", "b"),
         List.of(
             new TopicInfo(
-                1, "t", shards, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1_700_000_000_000L)),
-        0,
-        List.of(),
-        true,
-        -1);
+                1, "t", shards, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1_700_000_000_000L)));
   }
 }

@@ -7,7 +7,6 @@ import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Collections;
@@ -17,20 +16,7 @@ import org.junit.jupiter.api.Test;
 class HeartbeatTest {
   private final Heartbeat beat =
       Heartbeats.with(
-          new Heartbeat(
-              "g",
-              "m",
-              "i",
-              1,
-              GroupPolicy.SHARDED,
-              List.of("t"),
-              StartAt.EARLIEST,
-              "c",
-              "host",
-              5_000,
-              50_000),
-          "consumed",
-          2L);
+          Heartbeats.with(Heartbeats.beat("g", "m", "i", 1), "clusterMember", "c"), "consumed", 2L);
 
   @Test
   void itIsTheSameAfterTheWire() {

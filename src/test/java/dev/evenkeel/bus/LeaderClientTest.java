@@ -47,17 +47,7 @@ class LeaderClientTest {
         Addresses.VIEW,
         body ->
             Future.succeededFuture(
-                new ClusterView(
-                        "c",
-                        "a",
-                        leader,
-                        List.of("a", leader),
-                        List.of("a", "b"),
-                        List.of(),
-                        0,
-                        List.of(),
-                        true,
-                        -1)
+                Views.of("a", leader, List.of("a", leader), List.of("a", "b"), List.of())
                     .toJson()
                     .toBuffer()));
     directory = new ClusterDirectory(link);

@@ -57,10 +57,7 @@ class LeadersTest {
   void termsTravelAndAViewWithoutThemCountsAsOld() {
     ClusterView view = view("a", 3, "b", 4);
     assertThat(ClusterView.fromJson(view.toJson())).isEqualTo(view);
-    ClusterView old =
-        new ClusterView(
-                "c", "n", "x", List.of("x"), List.of("x"), List.of(), 0, List.of(), true, -1)
-            .notOlderThan(view);
+    ClusterView old = Views.of("n", "x", List.of("x"), List.of("x"), List.of()).notOlderThan(view);
     assertThat(old.metaLeader()).isEqualTo("a");
     assertThat(old.leader(0)).isEqualTo("b");
     assertThat(view.leader(7)).isNull();

@@ -22,6 +22,7 @@ import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardProgress;
@@ -329,18 +330,14 @@ class DispatcherVerticleTest {
   void malformedHeartbeatsAreRefused() {
     lead(1);
     Heartbeat beat =
-        new Heartbeat(
-            "g",
-            "m",
-            "i",
-            1,
-            GroupPolicy.SHARDED,
-            List.of("t"),
-            StartAt.EARLIEST,
+        Heartbeats.with(
+            Heartbeats.beat("g", "m", "i", 1),
+            "clusterMember",
             "c",
-            "host",
-            60_000,
-            0);
+            "memberTimeoutMillis",
+            60_000L,
+            "lockTimeMillis",
+            0L);
     JsonArray incomplete = new JsonArray().add(new JsonArray().add(1));
     JsonArray incompleteKey = new JsonArray().add(new JsonArray().add("key"));
     List<JsonObject> malformed =
@@ -932,19 +929,7 @@ class DispatcherVerticleTest {
         () ->
             assertThat(refusal(ask(Addresses.groups("n1"), new JsonObject().put("group", "no"))))
                 .isEqualTo(Refusal.UNKNOWN_GROUP));
-    Heartbeat beat =
-        new Heartbeat(
-            "g",
-            "a",
-            "a1",
-            1,
-            GroupPolicy.SHARDED,
-            List.of("none"),
-            StartAt.EARLIEST,
-            null,
-            "host",
-            5_000,
-            50_000);
+    Heartbeat beat = Heartbeats.with(Heartbeats.beat("g", "a", "a1", 1), "topics", List.of("none"));
     assertThat(refusal(beat(beat))).isEqualTo(Refusal.UNKNOWN_TOPIC);
   }
 

@@ -1,11 +1,11 @@
 package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.bus.Addresses;
-import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.bus.Views;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
@@ -49,17 +49,7 @@ final class FakeBroker {
   private void view(Message<Buffer> message) {
     synchronized (log) {
       message.reply(
-          new ClusterView(
-                  "cluster",
-                  "n1",
-                  "n1",
-                  List.of("n1", "n1"),
-                  List.of("n1"),
-                  List.copyOf(log.topics),
-                  0,
-                  List.of(),
-                  true,
-                  -1)
+          Views.of("n1", "n1", List.of("n1", "n1"), List.of("n1"), List.copyOf(log.topics))
               .toJson()
               .toBuffer());
     }

@@ -7,6 +7,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FakeLink;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Views;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.Bytes;
@@ -22,17 +23,7 @@ class MajorityTest {
   @Closing private final Vertx vertx = Vertx.vertx();
   private final FakeLink link = new FakeLink(vertx);
   private final ClusterView view =
-      new ClusterView(
-          "c",
-          "n1",
-          null,
-          new ArrayList<>(List.of("n1")),
-          List.of("n1", "n2", "n3"),
-          List.of(),
-          0,
-          List.of(),
-          true,
-          -1);
+      Views.of("n1", null, new ArrayList<>(List.of("n1")), List.of("n1", "n2", "n3"), List.of());
   private Future<ClusterView> looked = Future.succeededFuture(view);
 
   private void answers(String node) {

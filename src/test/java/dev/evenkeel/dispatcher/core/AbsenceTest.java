@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.assign.AverageAssignor;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.protocol.GroupPolicy;
-import dev.evenkeel.protocol.StartAt;
 import java.util.List;
 import java.util.Random;
 import net.jqwik.api.ForAll;
@@ -162,17 +162,9 @@ class AbsenceTest {
   }
 
   private static Heartbeat singleton(String member, String instance) {
-    return new Heartbeat(
-        "s",
-        member,
-        instance,
-        100,
-        GroupPolicy.of(GroupPolicy.MODE_SINGLETON),
-        List.of("t"),
-        StartAt.EARLIEST,
-        null,
-        "host",
-        5_000,
-        50_000);
+    return Heartbeats.with(
+        Heartbeats.beat("s", member, instance, 100),
+        "policy",
+        GroupPolicy.of(GroupPolicy.MODE_SINGLETON));
   }
 }

@@ -179,18 +179,7 @@ final class Bench {
   }
 
   Heartbeat beat(String member, String instance, long born) {
-    return new Heartbeat(
-        GROUP,
-        member,
-        instance,
-        born,
-        GroupPolicy.SHARDED,
-        List.of("t"),
-        StartAt.EARLIEST,
-        null,
-        "host",
-        5_000,
-        50_000);
+    return Heartbeats.beat(GROUP, member, instance, born);
   }
 
   static Heartbeat leaving(Heartbeat beat) {
@@ -198,18 +187,9 @@ final class Bench {
   }
 
   static Heartbeat in(Heartbeat beat, String mode, List<String> topics, String clusterMember) {
-    return new Heartbeat(
-        beat.group(),
-        beat.member(),
-        beat.instance(),
-        beat.bornMillis(),
-        GroupPolicy.of(mode),
-        topics,
-        beat.start(),
-        clusterMember,
-        beat.host(),
-        beat.memberTimeoutMillis(),
-        beat.lockTimeMillis());
+    GroupPolicy policy = GroupPolicy.of(mode);
+    return Heartbeats.with(
+        beat, "policy", policy, "topics", topics, "clusterMember", clusterMember);
   }
 
   /** The answer: an Assignment, an Action.Refuse, or null while there is none. */

@@ -27,6 +27,9 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
 class DispatcherCoreTest {
+  private final Bench bench = Bench.withShards(2);
+  private final Heartbeat a = bench.beat("a");
+  private final Heartbeat b = bench.beat("b");
 
   @Nested
   class Moving {
@@ -71,9 +74,6 @@ class DispatcherCoreTest {
 
     @Test
     void pastTheDeadlineTheShardIsGrantedAnyway() {
-      Bench bench = Bench.withShards(2);
-      Heartbeat a = bench.beat("a");
-      Heartbeat b = bench.beat("b");
       bench.send(a, b);
       bench.pass(49_000, a, b);
       assertThat(bench.owners()).isEqualTo("aa");
@@ -84,8 +84,6 @@ class DispatcherCoreTest {
 
     @Test
     void drainIsCalledOffWhenItsTargetDies() {
-      Bench bench = Bench.withShards(2);
-      Heartbeat a = bench.beat("a");
       bench.send(a, bench.beat("b"));
       assertThat(bench.lease(1).drain()).isNotNull();
       bench.pass(6_000, a);
@@ -96,8 +94,6 @@ class DispatcherCoreTest {
 
     @Test
     void drainIsRedirectedWithItsDeadlineWhenTheTargetChanges() {
-      Bench bench = Bench.withShards(2);
-      Heartbeat a = bench.beat("a");
       Heartbeat c = bench.beat("c");
       bench.send(a, c);
       Drain first = bench.lease(1).drain();
@@ -110,9 +106,6 @@ class DispatcherCoreTest {
 
     @Test
     void whoReleasesUnaskedIsAboutToLeaveAndGetsNothingBack() {
-      Bench bench = Bench.withShards(2);
-      Heartbeat a = bench.beat("a");
-      Heartbeat b = bench.beat("b");
       bench.send(a, b);
       bench.release(1);
       assertThat(bench.owners()).isEqualTo("ab");
@@ -126,11 +119,9 @@ class DispatcherCoreTest {
 
     @Test
     void deletedTopicMakesNobodyLookLikeLeaving() {
-      Bench bench = Bench.withShards(2);
       bench.log.topic(2, "u", 2);
       bench.activate(List.of());
       Heartbeat a = Bench.in(bench.beat("a"), "sharded", List.of("t", "u"), null);
-      Heartbeat b = bench.beat("b");
       bench.send(a, b);
       bench.release(1);
       assertThat(bench.owners()).isEqualTo("ab");
@@ -148,7 +139,6 @@ class DispatcherCoreTest {
 
     @Test
     void statusTellsOfShardsWithoutOwner() {
-      Bench bench = Bench.withShards(2);
       bench.send(bench.beat("a"));
       GroupState group = bench.core.find("g");
       assertThat(group.status(bench.core.topics())).isEqualTo(GroupStatus.OK);
@@ -159,7 +149,6 @@ class DispatcherCoreTest {
 
     @Test
     void newTopicsShardsAreGranted() {
-      Bench bench = Bench.withShards(2);
       Heartbeat a = Bench.in(bench.beat("a"), "sharded", List.of("t", "u"), null);
       bench.log.topic(2, "u", 3);
       bench.send(a);
@@ -172,9 +161,6 @@ class DispatcherCoreTest {
   class Membership {
     @Test
     void silentMemberLosesItsShardsAfterItsTimeoutWithoutLockTime() {
-      Bench bench = Bench.withShards(2);
-      Heartbeat a = bench.beat("a");
-      Heartbeat b = bench.beat("b");
       bench.send(a, b);
       bench.release(1);
       assertThat(bench.owners()).isEqualTo("ab");
@@ -188,7 +174,6 @@ class DispatcherCoreTest {
 
     @Test
     void endOfTheClusterMemberIsTheEndOfTheMemberAtOnce() {
-      Bench bench = Bench.withShards(2);
       Heartbeat a = Bench.in(bench.beat("a"), "sharded", List.of("t"), "c1");
       Heartbeat b = Bench.in(bench.beat("b"), "sharded", List.of("t"), "c2");
       bench.send(a, b);
@@ -211,9 +196,6 @@ class DispatcherCoreTest {
 
     @Test
     void leavingMemberGivesUpEverythingAtOnceAndForGood() {
-      Bench bench = Bench.withShards(2);
-      Heartbeat a = bench.beat("a");
-      Heartbeat b = bench.beat("b");
       bench.send(a, b);
       bench.release(1);
       Assignment goodbye = (Assignment) bench.send(Bench.leaving(b));
@@ -224,7 +206,6 @@ class DispatcherCoreTest {
 
     @Test
     void laterRunTakesTheNameAndTheShardsAtTheNextEpoch() {
-      Bench bench = Bench.withShards(2);
       Heartbeat first = bench.beat("a", "x", 100);
       Heartbeat second = bench.beat("a", "y", 200);
       bench.send(first, second);
@@ -241,7 +222,6 @@ class DispatcherCoreTest {
     /** Its machine's clock may be behind that of the machine on which the former run is. */
     @Test
     void aRunThatJoinsTakesThePlaceWhateverItsClockSays() {
-      Bench bench = Bench.withShards(2);
       Heartbeat former = bench.beat("a", "x", 100);
       Heartbeat later = bench.beat("a", "b", 40);
       bench.send(former);
@@ -263,7 +243,6 @@ class DispatcherCoreTest {
 
     @Test
     void revisionGrowsWithEachAssignmentAndStaysWithoutChange() {
-      Bench bench = Bench.withShards(2);
       Assignment one = (Assignment) bench.send(bench.beat("a"));
       bench.now += 1_000;
       Assignment two = (Assignment) bench.send(bench.beat("a"));
@@ -285,7 +264,6 @@ class DispatcherCoreTest {
   class Agreement {
     @Test
     void memberOfAnotherModeIsRefusedWhileOthersLive() {
-      Bench bench = Bench.withShards(2);
       bench.send(bench.beat("a"));
       DispatcherAction.Refuse refuse =
           (DispatcherAction.Refuse)
@@ -310,9 +288,7 @@ class DispatcherCoreTest {
 
     @Test
     void membersAgreeOnTheWholePolicy() {
-      Bench bench = Bench.withShards(2);
       bench.send(level(bench.beat("a"), 10, "pull", "off"));
-      Heartbeat b = bench.beat("b");
       mismatch(bench.send(level(b, 20, "pull", "off")), "group g runs with range 10, not 20");
       mismatch(
           bench.send(level(b, 10, "push", "off")), "group g runs with strategy pull, not push");
@@ -329,7 +305,6 @@ class DispatcherCoreTest {
 
     @Test
     void aReplacedRunHasNoSay() {
-      Bench bench = Bench.withShards(2);
       Heartbeat former = level(bench.beat("a", "x", 100), 10, "pull", "off");
       bench.send(former);
       bench.send(level(bench.beat("a", "y", 200), 20, "pull", "off"));
@@ -435,7 +410,6 @@ class DispatcherCoreTest {
 
     @Test
     void groupUnseenForAWeekIsForgottenWithItsLeases() {
-      Bench bench = Bench.withShards(2);
       bench.send(bench.beat("a"), Bench.leaving(bench.beat("a")));
       bench.pass(10_000);
       bench.log.activeMillis += 7L * 24 * 3_600_000 - 90_000;
@@ -530,7 +504,6 @@ class DispatcherCoreTest {
 
     @Test
     void drainGoesOnUnderTheNextDispatcher() {
-      Bench bench = Bench.withShards(2);
       bench.send(bench.beat("a"), bench.beat("b"));
       Drain drain = bench.lease(1).drain();
       bench.activate(List.of());

@@ -5,16 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
-import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
 import java.util.ArrayList;
@@ -176,18 +175,14 @@ class ForgettingModelTest {
       if (member == null) {
         boolean both = random.nextBoolean();
         member =
-            new Heartbeat(
-                "g",
-                "a",
-                "a" + ++runs,
-                now,
-                GroupPolicy.SHARDED,
+            Heartbeats.with(
+                Heartbeats.beat("g", "a", "a" + ++runs, now),
+                "topics",
                 both ? List.of("t", "u") : List.of("t"),
-                StartAt.EARLIEST,
-                null,
-                "host",
-                3_000,
-                1_000);
+                "memberTimeoutMillis",
+                3_000L,
+                "lockTimeMillis",
+                1_000L);
         heartbeat(member);
       } else {
         heartbeat(Bench.leaving(member));

@@ -3,10 +3,9 @@ package dev.evenkeel.dispatcher.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.dispatcher.ModelLog;
-import dev.evenkeel.protocol.GroupPolicy;
-import dev.evenkeel.protocol.StartAt;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -22,18 +21,12 @@ class LongTimeoutTest {
   private final Heartbeat b = bench.beat("b");
 
   private static Heartbeat patient(String clusterMember) {
-    return new Heartbeat(
-        Bench.GROUP,
-        "a",
-        "a1",
-        100,
-        GroupPolicy.SHARDED,
-        List.of("t"),
-        StartAt.EARLIEST,
+    return Heartbeats.with(
+        Heartbeats.beat(Bench.GROUP, "a", "a1", 100),
+        "clusterMember",
         clusterMember,
-        "host",
-        LONG_MILLIS,
-        50_000);
+        "memberTimeoutMillis",
+        LONG_MILLIS);
   }
 
   private void clusterIs(String... members) {

@@ -3,9 +3,8 @@ package dev.evenkeel.dispatcher.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.dispatcher.core.MemberTable.Heard;
-import dev.evenkeel.protocol.GroupPolicy;
-import dev.evenkeel.protocol.StartAt;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -15,18 +14,7 @@ class MemberTableTest {
   private final MemberTable next = new MemberTable(new EndedRuns());
 
   private static Heartbeat beat(String instance, long born) {
-    return new Heartbeat(
-        "g",
-        "a",
-        instance,
-        born,
-        GroupPolicy.SHARDED,
-        List.of("t"),
-        StartAt.EARLIEST,
-        null,
-        "host",
-        5_000,
-        50_000);
+    return Heartbeats.beat("g", "a", instance, born);
   }
 
   private static Heard heard(MemberTable table, Heartbeat beat) {

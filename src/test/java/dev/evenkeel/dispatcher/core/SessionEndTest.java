@@ -3,9 +3,8 @@ package dev.evenkeel.dispatcher.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.StartAt;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -63,18 +62,7 @@ class SessionEndTest {
   void allItsConsumersEndInAllGroups() {
     evenPair();
     Heartbeat other =
-        new Heartbeat(
-            "other",
-            "c",
-            "c1",
-            100,
-            GroupPolicy.SHARDED,
-            List.of("t"),
-            StartAt.EARLIEST,
-            "s-b",
-            "host",
-            5_000,
-            50_000);
+        Heartbeats.with(Heartbeats.beat("other", "c", "c1", 100), "clusterMember", "s-b");
     bench.send(other);
     bench.send(beat("d", "s-b"));
     ended("s-b");

@@ -11,6 +11,7 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.bus.Views;
 import dev.evenkeel.dedup.State;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
@@ -550,17 +551,12 @@ public final class FakeCluster implements Link {
   private ClusterView view() {
     boolean late = fromFollower;
     fromFollower = false;
-    return new ClusterView(
-        "c",
+    return Views.of(
         late ? "n2" : "n1",
         leaderInView,
         List.of(leaderInView, leaderInView),
         List.of("n1"),
-        List.copyOf(late ? topics.subList(0, topics.size() - 1) : topics),
-        0,
-        List.of(),
-        true,
-        -1);
+        List.copyOf(late ? topics.subList(0, topics.size() - 1) : topics));
   }
 
   @Override

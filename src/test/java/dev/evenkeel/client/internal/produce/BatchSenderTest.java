@@ -7,8 +7,8 @@ import static org.awaitility.Awaitility.await;
 import dev.evenkeel.Closing;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
-import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FakeLink;
+import dev.evenkeel.bus.Views;
 import dev.evenkeel.client.internal.produce.core.BatchResult;
 import dev.evenkeel.client.internal.produce.core.CoreSettings;
 import dev.evenkeel.client.internal.produce.core.DueTime;
@@ -110,9 +110,6 @@ class BatchSenderTest {
   }
 
   private static Buffer view(List<TopicInfo> topics) {
-    return new ClusterView(
-            "c", "a", "a", List.of("a"), List.of("a"), topics, 0, List.of(), true, -1)
-        .toJson()
-        .toBuffer();
+    return Views.of("a", "a", List.of("a"), List.of("a"), topics).toJson().toBuffer();
   }
 }

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.Closing;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
-import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FakeLink;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Views;
 import dev.evenkeel.client.Router;
 import dev.evenkeel.client.internal.spool.log.SpoolRecord;
 import dev.evenkeel.client.internal.spool.log.SpoolState;
@@ -73,10 +73,7 @@ class SpoolRerouteTest {
         body -> {
           List<String> leaders = List.of("a", "a");
           return Future.succeededFuture(
-              new ClusterView(
-                      "c", "a", "a", leaders, List.of("a"), List.of(TWO), 0, List.of(), true, -1)
-                  .toJson()
-                  .toBuffer());
+              Views.of("a", "a", leaders, List.of("a"), List.of(TWO)).toJson().toBuffer());
         });
     link.serve(Addresses.control("a"), this::control);
     link.serve(Addresses.data("a"), this::append);
