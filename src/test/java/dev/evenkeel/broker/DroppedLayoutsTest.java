@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.Closing;
 import dev.evenkeel.Fails;
+import dev.evenkeel.Partial;
 import dev.evenkeel.Refused;
 import dev.evenkeel.Wait;
 import dev.evenkeel.broker.node.BrokerNode;
@@ -45,7 +46,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -72,7 +72,7 @@ class DroppedLayoutsTest {
   void start() throws Exception {
     bench = new Bench(1 << 20, new JsonObject().put("reconcileMillis", 20), 2, "n1");
     link = new LossyLink(bench.vertx);
-    cluster = new ClusterDirectory(link);
+    cluster = new ClusterDirectory(link.all);
     await().until(() -> node().meta().level() >= FeatureLevel.NEWEST);
     await().until(() -> node().data().stream().allMatch(d -> d.level() >= FeatureLevel.NEWEST));
     create();
@@ -84,7 +84,7 @@ class DroppedLayoutsTest {
 
   @Test
   void aProducerThatWasAwaySendsOnceWhatDroppedShardsDidNotTake() throws Exception {
-    Producer producer = await(Producers.start(link, cluster, options()));
+    Producer producer = await(Producers.start(link.all, cluster, options()));
     List<Future<?>> sends = send(producer, 0, 20);
     await(Future.all(sends));
     link.loses = true;
@@ -223,7 +223,7 @@ class DroppedLayoutsTest {
     SpoolingProducer third =
         await(
             Producers.startSpooling(
-                link, cluster, spoolOptions().setSpoolResend(true), null, null));
+                link.all, cluster, spoolOptions().setSpoolResend(true), null, null));
     await(third.flush());
     await(third.close());
     assertThat(present()).containsAll(IntStream.range(20, 60).boxed().toList());
@@ -246,7 +246,7 @@ class DroppedLayoutsTest {
   /** What was sent and never answered may be in the log: it was not refused. */
   @Test
   void aLostAnswerOfADeletedTopicIsIndeterminate() throws Exception {
-    Producer producer = await(Producers.start(link, cluster, options()));
+    Producer producer = await(Producers.start(link.all, cluster, options()));
     link.loses = true;
     List<Future<?>> sends = send(producer, 0, 10);
     await().until(() -> link.lost.get() > 0);
@@ -260,7 +260,7 @@ class DroppedLayoutsTest {
 
   @Test
   void aTopicThatWasDeletedAndCreatedAgainTakesWhatIsSentNext() throws Exception {
-    Producer producer = await(Producers.start(link, cluster, options()));
+    Producer producer = await(Producers.start(link.all, cluster, options()));
     await(Future.all(send(producer, 0, 10)));
     for (int i = 0; i < 5; i++) {
       bench.control(Op.DELETE_TOPIC, new Bytes().text("t"));
@@ -279,7 +279,7 @@ class DroppedLayoutsTest {
     for (int i = 0; i < 5; i++) {
       bench.control(Op.DELETE_TOPIC, new Bytes().text("t"));
       create();
-      Producer producer = await(Producers.start(link, cluster, options()));
+      Producer producer = await(Producers.start(link.all, cluster, options()));
       await(Future.all(send(producer, 0, 10)));
       await(producer.close());
     }
@@ -299,7 +299,7 @@ class DroppedLayoutsTest {
   }
 
   private SpoolingProducer spool() {
-    return await(Producers.startSpooling(link, cluster, spoolOptions(), null, null));
+    return await(Producers.startSpooling(link.all, cluster, spoolOptions(), null, null));
   }
 
   private static List<Future<?>> send(Producer producer, int from, int to) {
@@ -375,8 +375,9 @@ class DroppedLayoutsTest {
   }
 
   /** Loses the answers to appends, or holds appends back. */
-  private static final class LossyLink implements Link {
+  private static final class LossyLink {
     private final VertxLink through;
+    final Link all;
     final AtomicInteger lost = new AtomicInteger();
     final AtomicInteger appends = new AtomicInteger();
     volatile boolean loses;
@@ -386,6 +387,7 @@ class DroppedLayoutsTest {
 
     LossyLink(Vertx vertx) {
       through = new VertxLink(vertx, "test");
+      all = Partial.over(Link.class, through, this);
     }
 
     void back() {
@@ -394,8 +396,7 @@ class DroppedLayoutsTest {
       appendsMax = Integer.MAX_VALUE;
     }
 
-    @Override
-    public Future<Buffer> request(String address, Buffer body, long timeoutMillis) {
+    Future<Buffer> request(String address, Buffer body, long timeoutMillis) {
       if (address.equals(Addresses.VIEW) || Frames.op(body) != Op.APPEND) {
         return through.request(address, body, timeoutMillis);
       }
@@ -418,20 +419,15 @@ class DroppedLayoutsTest {
 
     private Future<Buffer> lost(long millis) {
       Promise<Buffer> promise = Promise.promise();
-      vertx()
+      through
+          .vertx()
           .setTimer(
               millis,
               id -> promise.fail(new RefusedException(Refusal.INDETERMINATE, "no answer came")));
       return promise.future();
     }
 
-    @Override
-    public Vertx vertx() {
-      return through.vertx();
-    }
-
-    @Override
-    public Listening listen(String address, Consumer<Buffer> handler) {
+    Link.Listening listen(String address, Consumer<Buffer> handler) {
       return through.listen(
           address,
           body -> {
@@ -439,36 +435,6 @@ class DroppedLayoutsTest {
               handler.accept(body);
             }
           });
-    }
-
-    @Override
-    public Listening serve(String address, Function<Buffer, Future<Buffer>> server) {
-      return through.serve(address, server);
-    }
-
-    @Override
-    public State state() {
-      return through.state();
-    }
-
-    @Override
-    public void onState(Consumer<State> handler) {
-      through.onState(handler);
-    }
-
-    @Override
-    public void offState(Consumer<State> handler) {
-      through.offState(handler);
-    }
-
-    @Override
-    public String clusterMember() {
-      return through.clusterMember();
-    }
-
-    @Override
-    public Future<Void> close() {
-      return through.close();
     }
   }
 }

@@ -76,7 +76,7 @@ class DispatcherVerticleTest {
   @BeforeEach
   void start() throws Exception {
     LocalObjects.put(vertx, MeterRegistry.class, registry);
-    LocalObjects.put(vertx, LogNode.class, node);
+    LocalObjects.put(vertx, LogNode.class, node.log());
     LocalObjects.put(vertx, ClusterMember.class, cluster);
     await(
         vertx.deployVerticle(

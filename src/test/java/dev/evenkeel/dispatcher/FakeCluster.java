@@ -1,26 +1,17 @@
 package dev.evenkeel.dispatcher;
 
+import dev.evenkeel.Partial;
 import dev.evenkeel.cluster.ClusterAutomata;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.SharedTable;
-import dev.evenkeel.dedup.Claim;
-import dev.evenkeel.dedup.DedupKey;
-import dev.evenkeel.dedup.Step;
-import dev.evenkeel.dedup.StepReply;
 import dev.evenkeel.log.Elections;
-import dev.evenkeel.log.Eligibility;
 import dev.evenkeel.log.Leadership;
-import dev.evenkeel.log.LogCopy;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
-import dev.evenkeel.log.LogStatus;
-import dev.evenkeel.log.Replicas;
-import dev.evenkeel.log.Voters;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
-import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -31,6 +22,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /** A cluster of one node and any clients, in memory. */
 final class FakeCluster implements ClusterMember {
@@ -102,7 +94,7 @@ final class FakeCluster implements ClusterMember {
 
   @Override
   public ClusterAutomata dedup() {
-    return dedup;
+    return Partial.of(ClusterAutomata.class, dedup);
   }
 
   /** Who was alive at the last sweep, or null before the first. */
@@ -115,48 +107,22 @@ final class FakeCluster implements ClusterMember {
     return dedup.claimants;
   }
 
-  private static final class Automata implements ClusterAutomata {
+  private static final class Automata {
     final Set<String> claimants = ConcurrentHashMap.newKeySet();
     volatile Set<String> alive;
 
-    @Override
-    public String member() {
+    String member() {
       return "n1";
     }
 
-    @Override
-    public int listen(Turns turns) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public void forget(int number) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public long nowMillis() {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public CompletionStage<StepReply> step(Step step) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public void tell(DedupKey key, Claim head) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public CompletionStage<Sweep> sweep(Set<String> living, Set<String> ended) {
+    CompletionStage<ClusterAutomata.Sweep> sweep(Set<String> living, Set<String> ended) {
       alive = Set.copyOf(living);
       int before = claimants.size();
       claimants.removeAll(ended);
       Set<String> unknown = new HashSet<>(claimants);
       unknown.removeAll(living);
-      return CompletableFuture.completedStage(new Sweep(before - claimants.size(), unknown));
+      return CompletableFuture.completedStage(
+          new ClusterAutomata.Sweep(before - claimants.size(), unknown));
     }
   }
 
@@ -166,7 +132,7 @@ final class FakeCluster implements ClusterMember {
   }
 
   /** A map that answers at once. */
-  static final class Table implements SharedTable {
+  static class Table implements SharedTable {
     final Map<String, JsonObject> entries = new ConcurrentHashMap<>();
 
     @Override
@@ -194,7 +160,7 @@ final class FakeCluster implements ClusterMember {
   }
 
   /** A node whose meta leadership can be set. */
-  static final class Node implements LogNode, Elections {
+  static final class Node {
     private final List<Consumer<Leadership>> listeners = new CopyOnWriteArrayList<>();
     private volatile Leadership leadership = Leadership.UNKNOWN;
 
@@ -207,119 +173,56 @@ final class FakeCluster implements ClusterMember {
       listeners.forEach(listener -> listener.accept(next));
     }
 
-    @Override
-    public String nodeId() {
+    LogNode log() {
+      return Partial.of(LogNode.class, this);
+    }
+
+    String nodeId() {
       return "n1";
     }
 
-    @Override
-    public String clusterId() {
+    String clusterId() {
       return "cluster";
     }
 
-    @Override
-    public List<LogSettings.Peer> peers() {
-      return List.of("n1", "n2").stream()
-          .map(id -> new LogSettings.Peer(id, "localhost", 1))
-          .toList();
+    List<LogSettings.Peer> peers() {
+      return Stream.of("n1", "n2").map(id -> new LogSettings.Peer(id, "localhost", 1)).toList();
     }
 
-    @Override
-    public void setPeers(List<LogSettings.Peer> peers) {
-      throw new UnsupportedOperationException();
+    int formedGroups() {
+      return 0;
     }
 
-    @Override
-    public CompletableFuture<Void> dropCopy(LogGroup group, long above) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public void removed() {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public int formedGroups() {
-      return data().size();
-    }
-
-    @Override
-    public void addGroup(List<String> founders) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public LogGroup meta() {
-      return new LogGroup() {
-        @Override
-        public String name() {
-          return META;
-        }
-
-        @Override
-        public Elections elections() {
-          return Node.this;
-        }
-
-        @Override
-        public CompletableFuture<ByteBuffer> append(ByteBuffer head, List<ByteBuffer> body) {
-          throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public CompletableFuture<Replicas> awaitReplicas(long index, long timeoutMillis) {
-          throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public LogStatus status() {
-          throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public Voters voters() {
-          throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public LogCopy copy() {
-          throw new UnsupportedOperationException();
-        }
-      };
-    }
-
-    @Override
-    public Leadership leadership() {
-      return leadership;
-    }
-
-    @Override
-    public void onLeadership(Consumer<Leadership> listener) {
-      listeners.add(listener);
-    }
-
-    @Override
-    public void offLeadership(Consumer<Leadership> listener) {
-      listeners.remove(listener);
-    }
-
-    @Override
-    public Eligibility eligibility() {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public CompletableFuture<Void> handLeadershipTo(String nodeId) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public List<LogGroup> data() {
+    List<LogGroup> data() {
       return List.of();
     }
 
-    @Override
-    public void close() {}
+    void close() {}
+
+    LogGroup meta() {
+      return Partial.of(LogGroup.class, new Meta());
+    }
+
+    private final class Meta {
+      String name() {
+        return LogNode.META;
+      }
+
+      Elections elections() {
+        return Partial.of(Elections.class, this);
+      }
+
+      Leadership leadership() {
+        return leadership;
+      }
+
+      void onLeadership(Consumer<Leadership> listener) {
+        listeners.add(listener);
+      }
+
+      void offLeadership(Consumer<Leadership> listener) {
+        listeners.remove(listener);
+      }
+    }
   }
 }

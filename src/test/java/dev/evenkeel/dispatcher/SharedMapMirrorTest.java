@@ -5,15 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.Closing;
-import dev.evenkeel.cluster.SharedTable;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
@@ -61,8 +58,7 @@ class SharedMapMirrorTest {
   }
 
   /** Takes writes at once, and confirms them when told. */
-  private static final class SlowTable implements SharedTable {
-    final Map<String, JsonObject> entries = new java.util.concurrent.ConcurrentHashMap<>();
+  private static final class SlowTable extends FakeCluster.Table {
     final List<String> puts = new CopyOnWriteArrayList<>();
     final List<Promise<Void>> open = new CopyOnWriteArrayList<>();
 
@@ -72,28 +68,11 @@ class SharedMapMirrorTest {
 
     @Override
     public Future<Void> put(String key, JsonObject value) {
-      entries.put(key, value);
+      super.put(key, value);
       puts.add(key);
       Promise<Void> promise = Promise.promise();
       open.add(promise);
       return promise.future();
-    }
-
-    @Override
-    public Future<Void> remove(String key) {
-      entries.remove(key);
-      return Future.succeededFuture();
-    }
-
-    @Override
-    public Future<Map<String, JsonObject>> all() {
-      return Future.succeededFuture(new HashMap<>(entries));
-    }
-
-    @Override
-    public Future<Void> clear() {
-      entries.clear();
-      return Future.succeededFuture();
     }
   }
 }

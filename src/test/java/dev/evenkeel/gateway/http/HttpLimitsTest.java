@@ -1,7 +1,7 @@
 package dev.evenkeel.gateway.http;
 
-import static dev.evenkeel.Loops.each;
 import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.Loops.each;
 import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -3,6 +3,7 @@ package dev.evenkeel.client.internal.member;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Partial;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchManyAnswer;
 import dev.evenkeel.bus.FetchManyRequest;
@@ -21,7 +22,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -35,21 +35,23 @@ class FetchGroupsTest {
   private final List<Integer> alone = new CopyOnWriteArrayList<>();
   private final FetchGroups groups =
       new FetchGroups(
-          new Asks(), context, shard -> "n" + shard.topicId(), known -> known, this::alone);
+          Partial.of(Link.class, new Asks()),
+          context,
+          shard -> "n" + shard.topicId(),
+          known -> known,
+          this::alone);
 
   @AfterEach
   void close() {
     vertx.close();
   }
 
-  private final class Asks implements Link {
-    @Override
-    public Vertx vertx() {
+  private final class Asks {
+    Vertx vertx() {
       return vertx;
     }
 
-    @Override
-    public Future<Buffer> request(String address, Buffer body, long timeoutMillis) {
+    Future<Buffer> request(String address, Buffer body, long timeoutMillis) {
       assertThat(Frames.op(body)).isEqualTo(Op.FETCH_MANY);
       List<Integer> shards =
           FetchManyRequest.decode(Frames.body(body)).fetches().stream()
@@ -58,37 +60,6 @@ class FetchGroupsTest {
       Promise<Buffer> answer = Promise.promise();
       asked.add(new Asked(shards, answer));
       return answer.future();
-    }
-
-    @Override
-    public Listening listen(String address, Consumer<Buffer> handler) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public Listening serve(String address, Function<Buffer, Future<Buffer>> server) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public State state() {
-      return State.CONNECTED;
-    }
-
-    @Override
-    public void onState(Consumer<State> handler) {}
-
-    @Override
-    public void offState(Consumer<State> handler) {}
-
-    @Override
-    public String clusterMember() {
-      return "s";
-    }
-
-    @Override
-    public Future<Void> close() {
-      return Future.succeededFuture();
     }
   }
 
