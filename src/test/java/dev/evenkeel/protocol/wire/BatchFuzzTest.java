@@ -1,6 +1,5 @@
 package dev.evenkeel.protocol.wire;
 
-import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.protocol.Compression;

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.Wait;
-import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.client.BatchHandler;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
@@ -16,56 +15,19 @@ import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.MessageContext;
 import dev.evenkeel.client.Rate;
-import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.LongStream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Consumers whose handler takes batches, with a cluster that is faked behind their link. */
-class BatchHandlerTest {
-  private Vertx vertx;
-  private FakeCluster cluster;
-  private ClusterDirectory directory;
-
-  @BeforeEach
-  void begin() {
-    vertx = Vertx.vertx();
-    cluster = new FakeCluster(vertx, 4);
-    directory = new ClusterDirectory(cluster);
-  }
-
-  @AfterEach
-  void end() {
-    directory.close();
-    await(vertx.close());
-  }
-
-  private static ConsumerOptions options() {
-    return new ConsumerOptions()
-        .setGroup("g")
-        .setMember("m")
-        .setTopics(List.of("t"))
-        .setHeartbeatMillis(100)
-        .setMemberTimeoutMillis(3_000)
-        .setCommitMillis(200);
-  }
-
-  private void append(int shard, int count) {
-    List<Message> messages = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      messages.add(new Message(null, Map.of(), 1_000 + i, new byte[10]));
-    }
-    cluster.append(shard, messages);
+class BatchHandlerTest extends MemberBench {
+  BatchHandlerTest() {
+    super(4);
   }
 
   /** Each batch and each single message ends when the test says so. */
@@ -125,8 +87,7 @@ class BatchHandlerTest {
     Held handler = new Held();
     append(0, 25);
     append(1, 5);
-    Consumer consumer =
-        await(Consumers.start(cluster, directory, options().setBatchMessages(10), handler));
+    Consumer consumer = start(options().setBatchMessages(10), handler);
     cluster.grant(0, null, -1);
     assertThat(handler.await(0).offsets()).isEqualTo(range(0, 10));
     cluster.grant(1, null, -1);
@@ -160,7 +121,7 @@ class BatchHandlerTest {
             .setBatchMessages(20)
             .setHandOutMessages(50)
             .setParallel(8);
-    Consumer consumer = await(Consumers.start(cluster, directory, options, handler));
+    Consumer consumer = start(options, handler);
     cluster.grant(0, null, -1);
     assertThat(handler.await(2).offsets()).isEqualTo(range(40, 50));
     handler.await(1).end.complete();
@@ -181,7 +142,7 @@ class BatchHandlerTest {
     append(0, 10);
     append(1, 10);
     ConsumerOptions options = options().setParallel(1);
-    Consumer consumer = await(Consumers.start(cluster, directory, options, handler));
+    Consumer consumer = start(options, handler);
     cluster.grant(0, null, -1);
     assertThat(handler.await(0).batch).hasSize(10);
     cluster.grant(1, null, -1);
@@ -198,7 +159,7 @@ class BatchHandlerTest {
     Held handler = new Held();
     append(0, 5);
     ConsumerOptions options = options().setRetryDelaysMillis(List.of(50L));
-    Consumer consumer = await(Consumers.start(cluster, directory, options, handler));
+    Consumer consumer = start(options, handler);
     cluster.grant(0, null, -1);
     handler.await(0).end.fail("as a whole");
     for (int i = 1; i <= 2; i++) {
@@ -247,7 +208,7 @@ class BatchHandlerTest {
             return Future.succeededFuture();
           }
         };
-    Consumer consumer = await(Consumers.start(cluster, directory, options(), handler));
+    Consumer consumer = start(handler);
     cluster.grant(0, null, -1);
     Awaitility.await().until(() -> cluster.lease(0).committed() == 4);
     assertThat(single).containsExactly(0L, 1L, 2L, 3L);
@@ -263,7 +224,7 @@ class BatchHandlerTest {
           sizes.add(batch.size());
           return batch.size() == 3 ? Future.failedFuture("too many") : Future.succeededFuture();
         };
-    Consumer consumer = await(Consumers.start(cluster, directory, options(), handler));
+    Consumer consumer = start(handler);
     cluster.grant(0, null, -1);
     Awaitility.await().until(() -> cluster.lease(0).committed() == 3);
     assertThat(sizes).containsExactly(3, 1, 1, 1);
@@ -274,8 +235,7 @@ class BatchHandlerTest {
   void aHandOverWaitsForTheBatchThatRunsAndNothingComesTwice() {
     Held handler = new Held();
     append(0, 30);
-    Consumer consumer =
-        await(Consumers.start(cluster, directory, options().setBatchMessages(10), handler));
+    Consumer consumer = start(options().setBatchMessages(10), handler);
     cluster.grant(0, null, -1);
     handler.await(0);
     cluster.drain(0);
@@ -290,7 +250,7 @@ class BatchHandlerTest {
   void aBatchThatFailsDuringAHandOverGoesToTheNextOwner() {
     for (Throwable failure : List.of(new IllegalStateException("x"), new GivenBackException("y"))) {
       Held handler = new Held();
-      Consumer consumer = await(Consumers.start(cluster, directory, options(), handler));
+      Consumer consumer = start(handler);
       append(0, 10);
       cluster.grant(0, null, -1);
       handler.await(0);
@@ -307,7 +267,7 @@ class BatchHandlerTest {
   void aLostShardsBatchCountsForNothing() {
     Held handler = new Held();
     append(0, 10);
-    Consumer consumer = await(Consumers.start(cluster, directory, options(), handler));
+    Consumer consumer = start(handler);
     cluster.grant(0, null, -1);
     handler.await(0);
     cluster.steal(0);
@@ -323,7 +283,7 @@ class BatchHandlerTest {
     append(0, 20);
     // A minute for the next token: none comes while the test runs.
     ConsumerOptions options = options().setRate(new Rate(7, 420_000));
-    Consumer consumer = await(Consumers.start(cluster, directory, options, handler));
+    Consumer consumer = start(options, handler);
     cluster.grant(0, null, -1);
     assertThat(handler.await(0).offsets()).isEqualTo(range(0, 7));
     handler.await(0).end.complete();

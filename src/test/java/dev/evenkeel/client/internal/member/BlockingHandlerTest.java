@@ -4,11 +4,9 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.client.BatchHandler;
 import dev.evenkeel.client.BlockingHandler;
 import dev.evenkeel.client.Consumer;
-import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.Order;
 import dev.evenkeel.client.ConsumerOptions.WorkerThreads;
@@ -21,9 +19,7 @@ import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -33,49 +29,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Handlers that block, with a cluster that is faked behind their link. */
-class BlockingHandlerTest {
-  private Vertx vertx;
-  private FakeCluster cluster;
-  private ClusterDirectory directory;
-
-  @BeforeEach
-  void begin() {
-    vertx = Vertx.vertx();
-    cluster = new FakeCluster(vertx, 4);
-    directory = new ClusterDirectory(cluster);
-  }
-
-  @AfterEach
-  void end() {
-    directory.close();
-    await(vertx.close());
-  }
-
-  private static ConsumerOptions options() {
-    return new ConsumerOptions()
-        .setGroup("g")
-        .setMember("m")
-        .setTopics(List.of("t"))
-        .setHeartbeatMillis(100)
-        .setMemberTimeoutMillis(3_000)
-        .setCommitMillis(200);
-  }
-
-  private Consumer start(ConsumerOptions options, ConsumerHandler handler) {
-    return await(Consumers.start(cluster, directory, options, handler));
-  }
-
-  private void append(int shard, int count) {
-    List<Message> messages = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      messages.add(new Message(null, Map.of(), 1_000 + i, new byte[10]));
-    }
-    cluster.append(shard, messages);
+class BlockingHandlerTest extends MemberBench {
+  BlockingHandlerTest() {
+    super(4);
   }
 
   @Test

@@ -4,7 +4,6 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Addresses;
-import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
@@ -12,87 +11,41 @@ import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
-import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Whole consumers in mode broadcast, with a cluster that is faked behind their link. */
-class BroadcastTest {
+class BroadcastTest extends MemberBench {
   private static final int SHARDS = 2;
 
   @TempDir Path temp;
-  private Vertx vertx;
-  private FakeCluster cluster;
-  private ClusterDirectory directory;
 
-  @BeforeEach
-  void begin() {
-    vertx = Vertx.vertx();
-    cluster = new FakeCluster(vertx, SHARDS);
-    directory = new ClusterDirectory(cluster);
-  }
-
-  @AfterEach
-  void end() {
-    directory.close();
-    await(vertx.close());
-  }
-
-  private static Throwable failure(Future<?> future) {
-    Awaitility.await().until(future::isComplete);
-    return future.cause();
+  BroadcastTest() {
+    super(SHARDS);
   }
 
   private ConsumerOptions options(String name) {
-    return new ConsumerOptions()
-        .setGroup("g")
-        .setTopics(List.of("t"))
+    return options()
+        .setMember(null)
         .setMode(ConsumerOptions.Mode.BROADCAST)
         .setOffsetsDirectory(temp.resolve(name).toString())
-        .setHeartbeatMillis(100)
-        .setMemberTimeoutMillis(3_000)
         .setCommitMillis(100);
   }
 
-  private static List<Message> messages(int from, int count) {
-    List<Message> messages = new ArrayList<>();
-    for (int i = from; i < from + count; i++) {
-      byte[] payload = String.valueOf(i).getBytes(StandardCharsets.UTF_8);
-      messages.add(new Message(null, Map.of(), 1_000 + i, payload));
-    }
-    return messages;
-  }
-
-  private static int number(Delivery delivery) {
-    return Integer.parseInt(new String(delivery.message().payload(), StandardCharsets.UTF_8));
-  }
-
   private Future<Consumer> start(ConsumerOptions options, List<Integer> seen) {
-    return Consumers.start(
-        cluster,
-        directory,
-        options,
-        delivery -> {
-          seen.add(number(delivery));
-          return Future.succeededFuture();
-        });
+    return starting(options, numbersTo(seen));
   }
 
   /** Empty before anything was stored. */
@@ -213,21 +166,18 @@ class BroadcastTest {
     List<Integer> seen = new CopyOnWriteArrayList<>();
     List<Promise<Void>> held = new CopyOnWriteArrayList<>();
     Consumer consumer =
-        await(
-            Consumers.start(
-                cluster,
-                directory,
-                options("a").setTopics(List.of("t", "u")),
-                delivery -> {
-                  seen.add(number(delivery));
-                  Promise<Void> done = Promise.promise();
-                  if (number(delivery) == 1) {
-                    held.add(done);
-                  } else {
-                    done.complete();
-                  }
-                  return done.future();
-                }));
+        start(
+            options("a").setTopics(List.of("t", "u")),
+            delivery -> {
+              seen.add(number(delivery));
+              Promise<Void> done = Promise.promise();
+              if (number(delivery) == 1) {
+                held.add(done);
+              } else {
+                done.complete();
+              }
+              return done.future();
+            });
     for (int times = 1; times <= 3; times++) {
       int begun = times;
       Awaitility.await().until(() -> held.size() == begun);
@@ -248,17 +198,14 @@ class BroadcastTest {
     List<String> tries = new CopyOnWriteArrayList<>();
     cluster.append(0, messages(0, 3));
     Consumer consumer =
-        await(
-            Consumers.start(
-                cluster,
-                directory,
-                options("a").setRetryDelaysMillis(List.of(10L, 10L)),
-                delivery -> {
-                  tries.add(number(delivery) + "/" + delivery.attempt());
-                  return number(delivery) == 1
-                      ? Future.failedFuture("poison")
-                      : Future.succeededFuture();
-                }));
+        start(
+            options("a").setRetryDelaysMillis(List.of(10L, 10L)),
+            delivery -> {
+              tries.add(number(delivery) + "/" + delivery.attempt());
+              return number(delivery) == 1
+                  ? Future.failedFuture("poison")
+                  : Future.succeededFuture();
+            });
     Awaitility.await().until(() -> file("a").contains("\n0 3\n"));
     assertThat(tries).containsExactly("0/1", "1/1", "1/2", "1/3", "2/1");
     await(consumer.close());
@@ -295,7 +242,7 @@ class BroadcastTest {
             return true;
           }
         };
-    assertThat(failure(Consumers.start(cluster, directory, options("a"), handler)))
+    assertThat(failure(starting(options("a"), handler)))
         .hasMessageContaining("state in mode broadcast");
   }
 }

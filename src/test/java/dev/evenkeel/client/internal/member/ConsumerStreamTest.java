@@ -4,60 +4,32 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Wait;
-import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerStream;
 import dev.evenkeel.client.Delivery;
-import dev.evenkeel.protocol.Message;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class ConsumerStreamTest {
+class ConsumerStreamTest extends MemberBench {
   private final AtomicInteger taken = new AtomicInteger();
-  private Vertx vertx;
-  private FakeCluster cluster;
-  private ClusterDirectory directory;
 
-  @BeforeEach
-  void begin() {
-    vertx = Vertx.vertx();
-    cluster = new FakeCluster(vertx, 2);
-    directory = new ClusterDirectory(cluster);
-  }
-
-  @AfterEach
-  void end() throws Exception {
-    directory.close();
-    await(vertx.close());
+  ConsumerStreamTest() {
+    super(2);
   }
 
   private ConsumerStream stream(ConsumerStream.Finishing finishing) throws Exception {
     ConsumerOptions options =
-        new ConsumerOptions()
-            .setGroup("g")
-            .setTopics(List.of("t"))
-            .setHeartbeatMillis(100)
-            .setParallel(4)
-            .setOrder(ConsumerOptions.Order.NONE);
+        options().setMember(null).setParallel(4).setOrder(ConsumerOptions.Order.NONE);
     return await(
-        HandlerStream.start(
-            handler -> Consumers.start(cluster, directory, options, counting(handler)),
-            finishing,
-            null));
+        HandlerStream.start(handler -> starting(options, counting(handler)), finishing, null));
   }
 
   /** What the stream has taken from the consumer is counted, asked for or not. */
@@ -75,12 +47,6 @@ class ConsumerStreamTest {
                 taken.addAndGet(method.getName().equals("handle") ? 1 : 0);
               }
             });
-  }
-
-  private void append(int shard, int count) {
-    List<Message> messages =
-        new ArrayList<>(Collections.nCopies(count, new Message(null, Map.of(), 0, new byte[1])));
-    cluster.append(shard, messages);
   }
 
   @Test

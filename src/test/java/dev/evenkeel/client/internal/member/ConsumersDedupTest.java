@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.Wait;
 import dev.evenkeel.bus.Addresses;
-import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.Frames;
@@ -25,51 +24,34 @@ import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Consumers with dedup, whose cluster is faked behind their link. */
-class ConsumersDedupTest {
+class ConsumersDedupTest extends MemberBench {
   private final FakeSeat seat = new FakeSeat();
-  private Vertx vertx;
-  private FakeCluster cluster;
-  private ClusterDirectory directory;
 
-  @BeforeEach
-  void begin() {
-    vertx = Vertx.vertx();
-    cluster = new FakeCluster(vertx, 4);
-    directory = new ClusterDirectory(cluster);
+  ConsumersDedupTest() {
+    super(4);
   }
 
-  @AfterEach
-  void end() {
-    directory.close();
-    await(vertx.close());
-  }
-
-  private static ConsumerOptions options() {
-    return new ConsumerOptions()
-        .setGroup("g")
-        .setMember("m")
-        .setTopics(List.of("t"))
+  @Override
+  ConsumerOptions options() {
+    return super.options()
         .setDedup(ConsumerOptions.Dedup.PAYLOAD)
         .setOrder(ConsumerOptions.Order.NONE)
-        .setHeartbeatMillis(100)
         .setMemberTimeoutMillis(60_000)
         .setCommitMillis(50);
   }
 
-  private Consumer start(ConsumerOptions options, ConsumerHandler handler) {
-    return await(Consumers.start(cluster, directory, options, handler, "run", id -> seat));
+  @Override
+  Future<Consumer> starting(ConsumerOptions options, ConsumerHandler handler) {
+    return Consumers.start(cluster, directory, options, handler, "run", id -> seat);
   }
 
   private void append(int shard, String... payloads) {
@@ -107,7 +89,7 @@ class ConsumersDedupTest {
   @Test
   void oneWorksOneWaitsAndFurtherOnesAreDeclined() {
     Held handler = new Held();
-    Consumer consumer = start(options(), handler);
+    Consumer consumer = start(handler);
     append(0, "a", "a", "a", "b", "a");
     cluster.grant(0, null, -1);
     handler.awaitBegun(2);
@@ -140,7 +122,7 @@ class ConsumersDedupTest {
   @Test
   void aFailureFreesTheKey() {
     Held handler = new Held();
-    Consumer consumer = start(options(), handler);
+    Consumer consumer = start(handler);
     append(0, "a", "a");
     cluster.grant(0, null, -1);
     handler.awaitBegun(1);
@@ -187,7 +169,7 @@ class ConsumersDedupTest {
   @Test
   void closingGivesBackWhatWaits() {
     Held handler = new Held();
-    Consumer consumer = start(options(), handler);
+    Consumer consumer = start(handler);
     append(0, "a", "a");
     cluster.grant(0, null, -1);
     handler.awaitBegun(1);
@@ -237,7 +219,7 @@ class ConsumersDedupTest {
                 : text.substring(0, 1).getBytes(StandardCharsets.UTF_8);
           }
         };
-    Consumer consumer = start(options(), handler);
+    Consumer consumer = start(handler);
     append(0, "a1", "-", "a2", "-", "a3");
     cluster.grant(0, null, -1);
     handler.awaitBegun(3);
@@ -258,10 +240,7 @@ class ConsumersDedupTest {
     ConsumerStream stream =
         await(
             HandlerStream.start(
-                handler ->
-                    Consumers.start(cluster, directory, options(), handler, "run", id -> seat),
-                ConsumerStream.Finishing.MANUAL,
-                null));
+                handler -> starting(options(), handler), ConsumerStream.Finishing.MANUAL, null));
     stream.declinedHandler(declined::add).handler(seen::add);
     append(0, "a", "a", "a");
     cluster.grant(0, null, -1);
@@ -288,7 +267,7 @@ class ConsumersDedupTest {
           return Future.succeededFuture(Frames.answer(answer.view()));
         });
     Held handler = new Held();
-    Consumer consumer = await(Consumers.start(cluster, directory, options(), handler));
+    Consumer consumer = await(super.starting(options(), handler));
     append(0, "a", "a", "a");
     cluster.grant(0, null, -1);
     handler.awaitBegun(1);

@@ -4,7 +4,6 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Wait;
-import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Consumer;
@@ -20,10 +19,8 @@ import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -32,77 +29,28 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Whole consumers on a plain Vert.x, with a cluster that is faked behind their link. */
-class ConsumersTest {
-  private Vertx vertx;
-  private FakeCluster cluster;
-  private ClusterDirectory directory;
-
-  @BeforeEach
-  void begin() {
-    vertx = Vertx.vertx();
-    cluster = new FakeCluster(vertx, 4);
-    directory = new ClusterDirectory(cluster);
-  }
-
-  @AfterEach
-  void end() {
-    directory.close();
-    await(vertx.close());
-  }
-
-  private static Throwable failure(Future<?> future) {
-    Awaitility.await().until(future::isComplete);
-    return future.cause();
-  }
-
-  private static ConsumerOptions options() {
-    return new ConsumerOptions()
-        .setGroup("g")
-        .setMember("m")
-        .setTopics(List.of("t"))
-        .setHeartbeatMillis(100)
-        .setMemberTimeoutMillis(3_000)
-        .setCommitMillis(200);
-  }
-
-  private static List<Message> messages(int from, int count) {
-    List<Message> messages = new ArrayList<>();
-    for (int i = from; i < from + count; i++) {
-      byte[] key = ("k" + i % 7).getBytes(StandardCharsets.UTF_8);
-      byte[] payload = String.valueOf(i).getBytes(StandardCharsets.UTF_8);
-      messages.add(new Message(key, Map.of(), 1_000 + i, payload));
-    }
-    return messages;
-  }
-
-  private static int number(Delivery delivery) {
-    return Integer.parseInt(new String(delivery.message().payload(), StandardCharsets.UTF_8));
+class ConsumersTest extends MemberBench {
+  ConsumersTest() {
+    super(4);
   }
 
   @Test
   void pullsCommitsAndReleasesOnClose() {
     List<Integer> seen = new CopyOnWriteArrayList<>();
     Consumer consumer =
-        await(
-            Consumers.start(
-                cluster,
-                directory,
-                options(),
-                delivery -> {
-                  assertThat(delivery.member()).isEqualTo("m");
-                  assertThat(delivery.epoch()).isEqualTo(1);
-                  seen.add(number(delivery));
-                  return Future.succeededFuture();
-                }));
+        start(
+            delivery -> {
+              assertThat(delivery.member()).isEqualTo("m");
+              assertThat(delivery.epoch()).isEqualTo(1);
+              seen.add(number(delivery));
+              return Future.succeededFuture();
+            });
     AtomicInteger owned = new AtomicInteger();
     consumer.onAssignment(owned::set);
-    cluster.append(0, messages(0, 100));
-    cluster.grant(0, null, -1);
+    grant(0, 0, 100);
     Awaitility.await().until(() -> seen.size() == 100);
     cluster.append(0, messages(100, 50));
     Awaitility.await().until(() -> seen.size() == 150);
@@ -124,7 +72,7 @@ class ConsumersTest {
 
   @Test
   void subscribesToATopicThatWasCreatedAMomentAgo() {
-    Consumer consumer = await(Consumers.start(cluster, directory, options(), new Held()));
+    Consumer consumer = start(new Held());
     await(directory.view());
     cluster.createTopic(2, "new");
     cluster.followerAnswersNext();
@@ -141,18 +89,8 @@ class ConsumersTest {
   void readsFromNodesOfAFormerVersion() {
     cluster.formerVersion();
     List<Integer> seen = new CopyOnWriteArrayList<>();
-    Consumer consumer =
-        await(
-            Consumers.start(
-                cluster,
-                directory,
-                options(),
-                delivery -> {
-                  seen.add(number(delivery));
-                  return Future.succeededFuture();
-                }));
-    cluster.append(0, messages(0, 10));
-    cluster.grant(0, null, -1);
+    Consumer consumer = start(numbersTo(seen));
+    grant(0, 0, 10);
     Awaitility.await().until(() -> seen.size() == 10);
     await(consumer.close());
   }
@@ -161,18 +99,8 @@ class ConsumersTest {
   void worksAlthoughTheClusterDoesNotGetToKnowWhereItListens() {
     cluster.registerNobody();
     List<Integer> seen = new CopyOnWriteArrayList<>();
-    Consumer consumer =
-        await(
-            Consumers.start(
-                cluster,
-                directory,
-                options(),
-                delivery -> {
-                  seen.add(number(delivery));
-                  return Future.succeededFuture();
-                }));
-    cluster.append(0, messages(0, 10));
-    cluster.grant(0, null, -1);
+    Consumer consumer = start(numbersTo(seen));
+    grant(0, 0, 10);
     Awaitility.await().until(() -> seen.size() == 10);
     await(consumer.close());
   }
@@ -213,7 +141,7 @@ class ConsumersTest {
   @Test
   void aHandOverAwaitsWhatRunsAndCarriesTheState() {
     Held handler = new Held();
-    Consumer consumer = await(Consumers.start(cluster, directory, options(), handler));
+    Consumer consumer = start(handler);
     cluster.append(2, messages(0, 40));
     cluster.grant(2, "former".getBytes(StandardCharsets.UTF_8), 7);
     Awaitility.await().until(() -> handler.seen.size() == 1);
@@ -250,9 +178,8 @@ class ConsumersTest {
           }
         };
     ConsumerOptions options = options().setCommitMillis(60_000).setCommitMessages(10);
-    Consumer consumer = await(Consumers.start(cluster, directory, options, handler));
-    cluster.append(1, messages(0, 10));
-    cluster.grant(1, null, -1);
+    Consumer consumer = start(options, handler);
+    grant(1, 0, 10);
     // If it was held up meanwhile, it has committed some of them before.
     Awaitility.await().until(() -> told.contains(10L));
     cluster.append(1, messages(10, 3));
@@ -266,9 +193,8 @@ class ConsumersTest {
     Held handler = new Held();
     ConsumerOptions options =
         options().setOrder(ConsumerOptions.Order.NONE).setParallel(8).setHandOutMessages(2);
-    Consumer consumer = await(Consumers.start(cluster, directory, options, handler));
-    cluster.append(0, messages(0, 10));
-    cluster.grant(0, null, -1);
+    Consumer consumer = start(options, handler);
+    grant(0, 0, 10);
     Awaitility.await().until(() -> handler.seen.size() == 2);
     handler.running.get(0).complete();
     Awaitility.await().until(() -> handler.seen.size() == 3);
@@ -284,10 +210,7 @@ class ConsumersTest {
           return closed.isComplete();
         });
     for (int wrong : List.of(0, ConsumerOptions.HAND_OUT_MESSAGES_MAX + 1)) {
-      assertThat(
-              failure(
-                  Consumers.start(
-                      cluster, directory, options().setHandOutMessages(wrong), handler)))
+      assertThat(failure(starting(options().setHandOutMessages(wrong), handler)))
           .hasMessageContaining("handOutMessages is " + wrong);
     }
   }
@@ -295,7 +218,7 @@ class ConsumersTest {
   @Test
   void overAClosedConnectionNothingIsStarted() {
     cluster.become(Link.State.CLOSED);
-    Future<Consumer> started = Consumers.start(cluster, directory, options(), new Held());
+    Future<Consumer> started = starting(options(), new Held());
     Awaitility.await().until(started::isComplete);
     assertThat(started.cause())
         .isInstanceOfSatisfying(
@@ -307,14 +230,8 @@ class ConsumersTest {
   void closingIsToldBeforeTheHandlersHaveEnded() {
     Held handler = new Held();
     Consumer consumer =
-        await(
-            Consumers.start(
-                cluster,
-                directory,
-                options().setHeartbeatMillis(60_000).setMemberTimeoutMillis(130_000),
-                handler));
-    cluster.append(1, messages(0, 3));
-    cluster.grant(1, null, -1);
+        start(options().setHeartbeatMillis(60_000).setMemberTimeoutMillis(130_000), handler);
+    grant(1, 0, 3);
     Awaitility.await().until(() -> handler.seen.size() == 1);
     assertThat(cluster.heartbeats()).noneMatch(Heartbeat::closing);
     Future<Void> closed = consumer.close();
@@ -328,9 +245,8 @@ class ConsumersTest {
   @Test
   void aLostShardIsNeitherCommittedNorReleased() {
     Held handler = new Held();
-    Consumer consumer = await(Consumers.start(cluster, directory, options(), handler));
-    cluster.append(1, messages(0, 3));
-    cluster.grant(1, null, -1);
+    Consumer consumer = start(handler);
+    grant(1, 0, 3);
     Awaitility.await().until(() -> handler.seen.size() == 1);
     cluster.steal(1);
     Awaitility.await().until(() -> handler.events.contains("lost"));
@@ -342,24 +258,14 @@ class ConsumersTest {
 
   @Test
   void aLostConnectionIsNoMoreThanAPause() {
-    AtomicInteger seen = new AtomicInteger();
-    Consumer consumer =
-        await(
-            Consumers.start(
-                cluster,
-                directory,
-                options(),
-                delivery -> {
-                  seen.incrementAndGet();
-                  return Future.succeededFuture();
-                }));
-    cluster.append(0, messages(0, 10));
-    cluster.grant(0, null, -1);
-    Awaitility.await().until(() -> seen.get() == 10);
+    List<Integer> seen = new CopyOnWriteArrayList<>();
+    Consumer consumer = start(numbersTo(seen));
+    grant(0, 0, 10);
+    Awaitility.await().until(() -> seen.size() == 10);
     cluster.become(Link.State.LOST);
     cluster.append(0, messages(10, 10));
     cluster.become(Link.State.CONNECTED);
-    Awaitility.await().until(() -> seen.get() == 20);
+    Awaitility.await().until(() -> seen.size() == 20);
     await(consumer.close());
     assertThat(cluster.lease(0).committed()).isEqualTo(20);
   }
@@ -367,20 +273,10 @@ class ConsumersTest {
   @Test
   void leadersAreFollowed() {
     cluster.leaderInView("n2");
-    AtomicInteger seen = new AtomicInteger();
-    Consumer consumer =
-        await(
-            Consumers.start(
-                cluster,
-                directory,
-                options(),
-                delivery -> {
-                  seen.incrementAndGet();
-                  return Future.succeededFuture();
-                }));
-    cluster.append(0, messages(0, 10));
-    cluster.grant(0, null, -1);
-    Awaitility.await().until(() -> seen.get() == 10);
+    List<Integer> seen = new CopyOnWriteArrayList<>();
+    Consumer consumer = start(numbersTo(seen));
+    grant(0, 0, 10);
+    Awaitility.await().until(() -> seen.size() == 10);
     await(consumer.close());
     assertThat(cluster.lease(0).committed()).isEqualTo(10);
   }
@@ -394,26 +290,23 @@ class ConsumersTest {
     AtomicInteger running = new AtomicInteger();
     AtomicInteger wrong = new AtomicInteger();
     Consumer consumer =
-        await(
-            Consumers.start(
-                cluster,
-                directory,
-                options().setOrder(ConsumerOptions.Order.KEY).setParallel(8),
-                delivery -> {
-                  String lane = delivery.shard() + delivery.message().keyText();
-                  int number = number(delivery);
-                  Integer before = last.put(lane, number);
-                  if (before != null && before != number - 7 || running.incrementAndGet() > 8) {
-                    wrong.incrementAndGet();
-                  }
-                  return vertx.executeBlocking(
-                      () -> {
-                        running.decrementAndGet();
-                        done.incrementAndGet();
-                        return null;
-                      },
-                      false);
-                }));
+        start(
+            options().setOrder(ConsumerOptions.Order.KEY).setParallel(8),
+            delivery -> {
+              String lane = delivery.shard() + delivery.message().keyText();
+              int number = number(delivery);
+              Integer before = last.put(lane, number);
+              if (before != null && before != number - 7 || running.incrementAndGet() > 8) {
+                wrong.incrementAndGet();
+              }
+              return vertx.executeBlocking(
+                  () -> {
+                    running.decrementAndGet();
+                    done.incrementAndGet();
+                    return null;
+                  },
+                  false);
+            });
     cluster.grant(0, null, -1);
     cluster.grant(1, null, -1);
     Awaitility.await().until(() -> done.get() == 1_400);
@@ -426,30 +319,20 @@ class ConsumersTest {
   @Test
   void aFetchAtANodeThatLeadsNoMoreIsGivenUp() {
     cluster.leaderInView("n3");
-    AtomicInteger seen = new AtomicInteger();
-    Consumer consumer =
-        await(
-            Consumers.start(
-                cluster,
-                directory,
-                options(),
-                delivery -> {
-                  seen.incrementAndGet();
-                  return Future.succeededFuture();
-                }));
-    cluster.append(0, messages(0, 10));
-    cluster.grant(0, null, -1);
+    List<Integer> seen = new CopyOnWriteArrayList<>();
+    Consumer consumer = start(numbersTo(seen));
+    grant(0, 0, 10);
     Awaitility.await().until(() -> cluster.deadRequests() > 0);
     cluster.leaderInView("n1");
     await(directory.refresh());
-    Awaitility.await().until(() -> seen.get() == 10);
+    Awaitility.await().until(() -> seen.size() == 10);
     await(consumer.close());
   }
 
   @Test
   void closingWithoutAConnectionEndsAfterTheMemberTimeout() {
     ConsumerOptions options = options().setMemberTimeoutMillis(1_300);
-    Consumer consumer = await(Consumers.start(cluster, directory, options, new Held()));
+    Consumer consumer = start(options, new Held());
     cluster.grant(0, null, -1);
     Awaitility.await().until(() -> consumer.ownedShards() == 1);
     cluster.become(Link.State.LOST);
@@ -464,16 +347,7 @@ class ConsumersTest {
     cluster.append(0, messages(0, 10));
     cluster.append(0, messages(10, 10));
     cluster.dropBefore(0, 10);
-    Consumer consumer =
-        await(
-            Consumers.start(
-                cluster,
-                directory,
-                options(),
-                delivery -> {
-                  seen.add(number(delivery));
-                  return Future.succeededFuture();
-                }));
+    Consumer consumer = start(numbersTo(seen));
     cluster.grant(0, null, -1);
     Awaitility.await().until(() -> seen.size() == 10);
     assertThat(seen.get(0)).isEqualTo(10);
@@ -491,16 +365,7 @@ class ConsumersTest {
     int at = corrupt.length() - 1;
     corrupt.bytes().put(at, (byte) (corrupt.bytes().get(at) ^ 1));
     cluster.append(0, corrupt);
-    Consumer consumer =
-        await(
-            Consumers.start(
-                cluster,
-                directory,
-                options(),
-                delivery -> {
-                  seen.add(number(delivery));
-                  return Future.succeededFuture();
-                }));
+    Consumer consumer = start(numbersTo(seen));
     cluster.grant(0, null, -1);
     Awaitility.await().until(() -> cluster.lease(0).committed() == 5);
     corrupt.bytes().put(at, (byte) (corrupt.bytes().get(at) ^ 1));
@@ -526,7 +391,7 @@ class ConsumersTest {
     cluster.append(0, messages(20, 5));
     List<Throwable> ends = new CopyOnWriteArrayList<>();
     ConsumerOptions options = options().setOnFailure(ConsumerOptions.OnFailure.STOP);
-    Consumer first = await(Consumers.start(cluster, directory, options, numbersTo(seen)));
+    Consumer first = start(options, numbersTo(seen));
     first.onEnd(ends::add);
     cluster.grant(0, null, -1);
     Awaitility.await().until(() -> ends.size() == 1);
@@ -534,7 +399,7 @@ class ConsumersTest {
     assertThat(ends.get(0))
         .hasMessageContaining("offset 10 in the batch of offsets 5 to 11")
         .hasMessageContaining("reset group g on shard 0 of topic t to offset 12");
-    Consumer second = await(Consumers.start(cluster, directory, options, numbersTo(seen)));
+    Consumer second = start(options, numbersTo(seen));
     cluster.reset(0, 12);
     Awaitility.await().until(() -> cluster.lease(0).committed() == 17);
     assertThat(seen.subList(10, seen.size())).containsExactly(20, 21, 22, 23, 24);
@@ -548,7 +413,7 @@ class ConsumersTest {
     corrupt.bytes().put(corrupt.length() - 1, (byte) 1);
     cluster.append(0, corrupt);
     cluster.append(0, messages(20, 5));
-    Consumer consumer = await(Consumers.start(cluster, directory, options(), numbersTo(seen)));
+    Consumer consumer = start(numbersTo(seen));
     cluster.grant(0, null, -1);
     cluster.grant(1, null, -1);
     cluster.append(1, messages(30, 5));
@@ -560,30 +425,22 @@ class ConsumersTest {
     await(consumer.close());
   }
 
-  private static ConsumerHandler numbersTo(List<Integer> seen) {
-    return delivery -> {
-      seen.add(number(delivery));
-      return Future.succeededFuture();
-    };
-  }
-
   @Test
   void refusalsAtTheStartFailIt() {
-    assertThat(failure(Consumers.start(cluster, directory, options().setParallel(0), d -> null)))
+    assertThat(failure(starting(options().setParallel(0), d -> null)))
         .hasMessageContaining("parallel is 0: at least 1");
     cluster.refuseHeartbeats(new RefusedException(Refusal.UNKNOWN_TOPIC, "no topic 't'"));
-    Throwable refused = failure(Consumers.start(cluster, directory, options(), d -> null));
+    Throwable refused = failure(starting(options(), d -> null));
     assertThat(((RefusedException) refused).refusal()).isEqualTo(Refusal.UNKNOWN_TOPIC);
   }
 
   @Test
   void aReplacedMemberEndsWithoutARelease() {
     Held handler = new Held();
-    Consumer consumer = await(Consumers.start(cluster, directory, options(), handler));
+    Consumer consumer = start(handler);
     AtomicReference<Throwable> end = new AtomicReference<>();
     consumer.onEnd(end::set);
-    cluster.append(0, messages(0, 3));
-    cluster.grant(0, null, -1);
+    grant(0, 0, 3);
     Awaitility.await().until(() -> handler.seen.size() == 1);
     cluster.refuseHeartbeats(new RefusedException(Refusal.MEMBER_REPLACED, "by another"));
     Awaitility.await().until(() -> end.get() != null);
@@ -602,25 +459,22 @@ class ConsumersTest {
     AtomicInteger after = new AtomicInteger();
     ConsumerOptions options = options().setMemberTimeoutMillis(1_200);
     Consumer consumer =
-        await(
-            Consumers.start(
-                cluster,
-                directory,
-                options,
-                delivery -> {
-                  int number = seen.incrementAndGet();
-                  if (number == quick) {
-                    before.set(cluster.heartbeats().size());
-                    long until = Clock.millis() + 200;
-                    int ticks = ClockTicks.count();
-                    while (Clock.millis() <= until || ClockTicks.count() == ticks) {
-                      ClockTicks.use();
-                    }
-                  } else if (number == quick + 1) {
-                    after.set(cluster.heartbeats().size());
-                  }
-                  return Future.succeededFuture();
-                }));
+        start(
+            options,
+            delivery -> {
+              int number = seen.incrementAndGet();
+              if (number == quick) {
+                before.set(cluster.heartbeats().size());
+                long until = Clock.millis() + 200;
+                int ticks = ClockTicks.count();
+                while (Clock.millis() <= until || ClockTicks.count() == ticks) {
+                  ClockTicks.use();
+                }
+              } else if (number == quick + 1) {
+                after.set(cluster.heartbeats().size());
+              }
+              return Future.succeededFuture();
+            });
     for (int i = 0; i <= quick; i += 1_000) {
       cluster.append(0, messages(i, 1_000));
     }
@@ -642,15 +496,12 @@ class ConsumersTest {
     Batch batch = builder.build(1, 0, 0);
     AtomicLong seen = new AtomicLong();
     Consumer consumer =
-        await(
-            Consumers.start(
-                cluster,
-                directory,
-                options().setOrder(ConsumerOptions.Order.NONE),
-                delivery -> {
-                  seen.lazySet(seen.get() + 1);
-                  return Future.succeededFuture();
-                }));
+        start(
+            options().setOrder(ConsumerOptions.Order.NONE),
+            delivery -> {
+              seen.lazySet(seen.get() + 1);
+              return Future.succeededFuture();
+            });
     for (int shard = 0; shard < 4; shard++) {
       cluster.grant(shard, null, -1);
     }

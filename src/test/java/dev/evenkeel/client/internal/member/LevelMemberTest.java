@@ -2,10 +2,9 @@ package dev.evenkeel.client.internal.member;
 
 import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Refused;
 import dev.evenkeel.Wait;
-import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
@@ -19,58 +18,38 @@ import dev.evenkeel.client.ConsumerStream;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Whole consumers in mode level on a plain Vert.x, with a dealer that is faked. */
-class LevelMemberTest {
+class LevelMemberTest extends MemberBench {
   private static final int RANGE = 10;
 
-  private Vertx vertx;
-  private FakeCluster cluster;
-  private ClusterDirectory directory;
-  private FakeDealer dealer;
+  private final FakeDealer dealer = new FakeDealer(cluster, "n1");
 
-  @BeforeEach
-  void begin() {
-    vertx = Vertx.vertx();
-    cluster = new FakeCluster(vertx, 1);
-    directory = new ClusterDirectory(cluster);
-    dealer = new FakeDealer(cluster, "n1");
+  LevelMemberTest() {
+    super(1);
   }
 
-  @AfterEach
-  void end() {
-    directory.close();
-    await(vertx.close());
-  }
-
-  private static ConsumerOptions options() {
-    return new ConsumerOptions()
-        .setGroup("g")
-        .setMember("m")
-        .setTopics(List.of("t"))
+  @Override
+  ConsumerOptions options() {
+    return super.options()
         .setMode(ConsumerOptions.Mode.LEVEL)
         .setRange(RANGE)
         .setParallel(4)
-        .setHeartbeatMillis(100)
         .setMemberTimeoutMillis(60_000);
   }
 
-  private Future<Consumer> start(ConsumerHandler handler) {
-    return new ConsumerShell(
-            cluster, directory, options(), handler, "run", "host", null, id -> null)
+  @Override
+  Future<Consumer> starting(ConsumerOptions options, ConsumerHandler handler) {
+    return new ConsumerShell(cluster, directory, options, handler, "run", "host", null, id -> null)
         .start();
   }
 
@@ -103,14 +82,13 @@ class LevelMemberTest {
   void handlesWhatIsDealtAndTellsTheDealer() {
     List<Delivery> seen = new CopyOnWriteArrayList<>();
     Consumer consumer =
-        await(
-            start(
-                delivery -> {
-                  seen.add(delivery);
-                  return delivery.offset() == 12
-                      ? Future.failedFuture("not 12")
-                      : Future.succeededFuture();
-                }));
+        start(
+            delivery -> {
+              seen.add(delivery);
+              return delivery.offset() == 12
+                  ? Future.failedFuture("not 12")
+                  : Future.succeededFuture();
+            });
     assertThat(cluster.heartbeats().get(0).mode()).isEqualTo("level");
     SessionState place = await(dealer.collect(1, 1, true));
     assertThat(place.capacity()).isEqualTo(RANGE);
@@ -140,15 +118,10 @@ class LevelMemberTest {
     assertThat(failure(dealer.collect(2, 2, true))).hasMessageContaining("nobody");
   }
 
-  private static Throwable failure(Future<?> future) {
-    Awaitility.await().until(future::isComplete);
-    return future.cause();
-  }
-
   @Test
   void closingAwaitsWhatRunsAndItsConfirmation() {
     Held handler = new Held();
-    Consumer consumer = await(start(handler));
+    Consumer consumer = start(handler);
     await(dealer.collect(1, 1, true));
     await(dealer.deal(1, 1, 0, 0, 7));
     Awaitility.await().until(() -> handler.seen.size() == 4);
@@ -172,7 +145,7 @@ class LevelMemberTest {
   @Test
   void whoIsSetAsideHearsThatItsShardsAreLost() {
     Held handler = new Held();
-    Consumer consumer = await(start(handler));
+    Consumer consumer = start(handler);
     await(dealer.collect(1, 1, true));
     await(dealer.deal(1, 1, 0, 0, 6));
     Awaitility.await().until(() -> handler.seen.size() == 4);
@@ -195,7 +168,7 @@ class LevelMemberTest {
   @Test
   void anotherDealerTakesOver() {
     Held handler = new Held();
-    Consumer consumer = await(start(handler));
+    Consumer consumer = start(handler);
     await(dealer.collect(1, 1, true));
     await(dealer.deal(1, 1, 0, 0, 6));
     Awaitility.await().until(() -> handler.seen.size() == 4);
@@ -210,9 +183,7 @@ class LevelMemberTest {
           handler.running.forEach(Promise::tryComplete);
           return next.last() != null && next.last().endedBelow() == 5;
         });
-    assertThat(failure(dealer.deal(1, 1, 6, 6, 1)))
-        .isInstanceOfSatisfying(
-            RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.FENCED));
+    Refused.is(Refusal.FENCED, failure(dealer.deal(1, 1, 6, 6, 1)));
     assertThat(handler.seen).hasSize(6);
     await(consumer.close());
   }
@@ -221,12 +192,11 @@ class LevelMemberTest {
   void whatIsMalformedIsRefusedAndChangesNothing() {
     List<Delivery> seen = new CopyOnWriteArrayList<>();
     Consumer consumer =
-        await(
-            start(
-                delivery -> {
-                  seen.add(delivery);
-                  return Future.succeededFuture();
-                }));
+        start(
+            delivery -> {
+              seen.add(delivery);
+              return Future.succeededFuture();
+            });
     invalid(Buffer.buffer());
     invalid(Frames.request(Op.LEVEL_START, new Bytes(4).i32(7)));
     invalid(Frames.request(Op.LEVEL_HAND_OUT, new Bytes(4).i32(7)));
@@ -241,15 +211,13 @@ class LevelMemberTest {
 
   private void invalid(Buffer request) {
     Buffer answer = await(dealer.ask(request));
-    assertThatThrownBy(() -> Frames.answerBody(answer))
-        .isInstanceOfSatisfying(
-            RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.INVALID));
+    Refused.with(Refusal.INVALID, () -> Frames.answerBody(answer));
   }
 
   @Test
   void withoutConnectionOrWhilePausedNothingIsBegun() {
     Held handler = new Held();
-    Consumer consumer = await(start(handler));
+    Consumer consumer = start(handler);
     await(dealer.collect(1, 1, true));
     consumer.pause();
     assertThat(await(dealer.deal(1, 1, 0, 0, 2))).isEqualTo(2);
@@ -271,7 +239,9 @@ class LevelMemberTest {
   void aStreamIsDealtToAsFarAsItIsAskedFor() {
     List<Long> seen = new CopyOnWriteArrayList<>();
     ConsumerStream stream =
-        await(HandlerStream.start(this::start, ConsumerStream.Finishing.AUTOMATIC, null));
+        await(
+            HandlerStream.start(
+                handler -> starting(options(), handler), ConsumerStream.Finishing.AUTOMATIC, null));
     stream.pause();
     stream.handler(delivery -> seen.add(delivery.offset()));
     await(dealer.collect(1, 1, true));
@@ -291,7 +261,9 @@ class LevelMemberTest {
   void aStreamThatIsFinishedByHandStartsAnewWhenItWasSetAside() {
     List<Delivery> seen = new CopyOnWriteArrayList<>();
     ConsumerStream stream =
-        await(HandlerStream.start(this::start, ConsumerStream.Finishing.MANUAL, null));
+        await(
+            HandlerStream.start(
+                handler -> starting(options(), handler), ConsumerStream.Finishing.MANUAL, null));
     stream.handler(seen::add);
     await(dealer.collect(1, 1, true));
     await(dealer.deal(1, 1, 0, 0, 9));

@@ -4,36 +4,25 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Addresses;
-import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.client.Consumer;
-import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** When a consumer asks that its group forgets a topic. */
-class UnsubscribingTest {
+class UnsubscribingTest extends MemberBench {
   private final Promise<Buffer> first = Promise.promise();
   private final AtomicInteger asked = new AtomicInteger();
-  private Vertx vertx;
-  private FakeCluster cluster;
-  private ClusterDirectory directory;
 
-  @BeforeEach
-  void begin() {
-    vertx = Vertx.vertx();
-    cluster = new FakeCluster(vertx, 1);
+  UnsubscribingTest() {
+    super(1);
     cluster.createTopic(2, "u");
-    directory = new ClusterDirectory(cluster);
     cluster.serve(
         Addresses.groups("n1"),
         request ->
@@ -42,21 +31,9 @@ class UnsubscribingTest {
                 : Future.succeededFuture(Frames.answer(new byte[0])));
   }
 
-  @AfterEach
-  void end() {
-    directory.close();
-    await(vertx.close());
-  }
-
   private Consumer start(String... topics) {
-    ConsumerOptions options =
-        new ConsumerOptions()
-            .setGroup("g")
-            .setTopics(List.of(topics))
-            .setHeartbeatMillis(100)
-            .setMemberTimeoutMillis(3_000);
-    return await(
-        Consumers.start(cluster, directory, options, delivery -> Future.succeededFuture()));
+    return start(
+        options().setMember(null).setTopics(List.of(topics)), delivery -> Future.succeededFuture());
   }
 
   private void refuseFirst() {
