@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Owners of a shard that died, or were taken for stuck, one after another without progress of the
  * group. Perhaps one of the messages that they handled is the reason.
@@ -55,7 +57,7 @@ public record Crashes(long offset, int count, long until, long begun) {
    *
    * @return null: nothing is suspected any more
    */
-  Crashes progressed(long committed) {
+  @Nullable Crashes progressed(long committed) {
     if (careful()) {
       return committed >= until ? null : begun(-1);
     }
@@ -68,7 +70,7 @@ public record Crashes(long offset, int count, long until, long begun) {
    * @param before null: nothing was suspected
    * @param end the next offset of the shard
    */
-  static Crashes said(Crashes before, Outcome.Died by, long committed, long end) {
+  static Crashes said(@Nullable Crashes before, Outcome.Died by, long committed, long end) {
     if (before != null && before.offset == by.offset() && before.count > by.deaths()) {
       // It is repeated late.
       return before;
@@ -86,11 +88,14 @@ public record Crashes(long offset, int count, long until, long begun) {
    * @param end the next offset of the shard
    * @param retry the message that is due first for another attempt; -1: none waits for one
    */
-  static Crashes died(Crashes before, long committed, long end, long retry) {
+  static Crashes died(@Nullable Crashes before, long committed, long end, long retry) {
     long until = Math.max(committed + 1, Math.min(committed + CAREFUL_MESSAGES, end));
-    if (before == null || !before.careful()) {
-      boolean again = before != null && before.offset == committed;
-      boolean ofRetry = before != null && !again && before.begun >= 0 && before.begun == retry;
+    if (before == null) {
+      return new Crashes(committed, 1, until, retry);
+    }
+    if (!before.careful()) {
+      boolean again = before.offset == committed;
+      boolean ofRetry = !again && before.begun >= 0 && before.begun == retry;
       return again || ofRetry
           ? new Crashes(ofRetry ? retry : committed, before.count + 1, until, -1)
           : new Crashes(committed, 1, until, retry);

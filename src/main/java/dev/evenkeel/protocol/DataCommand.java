@@ -3,6 +3,7 @@ package dev.evenkeel.protocol;
 import static dev.evenkeel.protocol.Refusal.INVALID;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A command that can be appended to a data log group. Batches of messages have entries of their
@@ -222,7 +223,7 @@ public sealed interface DataCommand {
    * the lease has that epoch. Answers {@link Reply.OfLease}. If the drain names an heir, the
    * owner's release also grants the shard to it.
    */
-  record SetDrain(String group, Shard shard, long expectedEpoch, Drain drain)
+  record SetDrain(String group, Shard shard, long expectedEpoch, @Nullable Drain drain)
       implements DataCommand, Step {
     @Override
     public void check() {
@@ -264,7 +265,8 @@ public sealed interface DataCommand {
    * @param state null: the lease's state does not change. Else it is written in the same record as
    *     the progress, unless the lease has the state of a higher offset
    */
-  record Commit(String group, Shard shard, long epoch, long offset, long stateOffset, byte[] state)
+  record Commit(
+      String group, Shard shard, long epoch, long offset, long stateOffset, byte @Nullable [] state)
       implements DataCommand, OfLease, OfClients {}
 
   /**
@@ -366,7 +368,8 @@ public sealed interface DataCommand {
    * @param stateOffset the offset that {@code state} stands for; with a null state -1, or {@link
    *     #FINISHED}
    */
-  record Release(String group, Shard shard, long epoch, long offset, long stateOffset, byte[] state)
+  record Release(
+      String group, Shard shard, long epoch, long offset, long stateOffset, byte @Nullable [] state)
       implements DataCommand, OfLease, OfClients {
 
     /**
@@ -487,7 +490,7 @@ public sealed interface DataCommand {
       int position,
       long bodyIndex,
       int bodyAt,
-      byte[] rest)
+      byte @Nullable [] rest)
       implements DataCommand {
     @Override
     public void check() {

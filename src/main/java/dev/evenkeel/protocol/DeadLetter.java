@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A message of which every attempt failed.
  *
@@ -18,9 +20,9 @@ public record DeadLetter(
     String error,
     long firstFailedMillis,
     long lastFailedMillis,
-    byte[] copy) {
+    byte @Nullable [] copy) {
 
-  public DeadLetter with(byte[] newCopy) {
+  public DeadLetter with(byte @Nullable [] newCopy) {
     return new DeadLetter(
         shard, offset, attempts, error, firstFailedMillis, lastFailedMillis, newCopy);
   }

@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A handover in progress.
  *
@@ -9,7 +11,7 @@ package dev.evenkeel.protocol;
  * @param heir the run of {@code to} that the release grants the shard to, in the same record; null:
  *     the release leaves the shard without an owner, and the dispatcher grants it
  */
-public record Drain(String to, long deadlineMillis, Heir heir) {
+public record Drain(String to, long deadlineMillis, @Nullable Heir heir) {
 
   /**
    * The next owner.

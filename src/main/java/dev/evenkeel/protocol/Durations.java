@@ -4,6 +4,7 @@ import static dev.evenkeel.protocol.Refusal.INVALID;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -34,7 +35,8 @@ public final class Durations {
     if (!form.matches()) {
       throw INVALID.error("bad duration '" + text + "': write 200ms, 5s, 2m, 1h or 7d");
     }
-    return Math.multiplyExact(Long.parseLong(form.group(1)), UNITS.get(form.group(2)));
+    return Math.multiplyExact(
+        Long.parseLong(form.group(1)), Objects.requireNonNull(UNITS.get(form.group(2))));
   }
 
   /** The shortest exact form of {@code millis}. */

@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The one lease of a whole group, as the meta log holds it. Its term is the fencing token that user
  * code sees, and that grants of the group's shards name.
@@ -11,7 +13,8 @@ package dev.evenkeel.protocol;
  *     it
  * @param instance which run of the holder, unique for ever; null while nobody has it
  */
-public record GroupLease(String group, long term, String holder, String instance) {
+public record GroupLease(
+    String group, long term, @Nullable String holder, @Nullable String instance) {
   /** The lease of a group before the first grant. */
   public static GroupLease none(String group) {
     return new GroupLease(group, 0, null, null);
@@ -23,7 +26,7 @@ public record GroupLease(String group, long term, String holder, String instance
 
   /** Whether that run has it at that term. */
   public boolean heldBy(String run, long atTerm) {
-    return held() && instance.equals(run) && term == atTerm;
+    return instance != null && instance.equals(run) && term == atTerm;
   }
 
   public GroupLease granted(String newHolder, String newInstance) {

@@ -2,6 +2,7 @@ package dev.evenkeel.protocol;
 
 import java.util.Comparator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A pattern to which members of a group have subscribed, see {@link TopicPattern}. The group reads
@@ -10,7 +11,8 @@ import java.util.List;
  * @param entry the pattern
  * @param allowed names and patterns of the topics that it may take in; null: all
  */
-public record GroupPattern(String entry, List<String> allowed) implements Comparable<GroupPattern> {
+public record GroupPattern(String entry, @Nullable List<String> allowed)
+    implements Comparable<GroupPattern> {
   private static final Comparator<GroupPattern> ORDER =
       Comparator.comparing(GroupPattern::entry)
           .thenComparing(each -> each.allowed == null ? "" : " " + String.join(" ", each.allowed));

@@ -3,6 +3,7 @@ package dev.evenkeel.protocol;
 import static dev.evenkeel.protocol.Refusal.INVALID;
 
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What all members of a group must agree on. Whoever is alone in it may change it.
@@ -15,7 +16,7 @@ import java.util.Objects;
  *     are dealt); null in other modes
  * @param dedup what makes a message the same as another: "off" (nothing), "key" or "payload"
  */
-public record GroupPolicy(String mode, int range, String strategy, String dedup) {
+public record GroupPolicy(String mode, int range, @Nullable String strategy, String dedup) {
   public static final String MODE_SHARDED = "sharded";
   public static final String MODE_LEVEL = "level";
   public static final String MODE_SINGLETON = "singleton";
@@ -38,7 +39,8 @@ public record GroupPolicy(String mode, int range, String strategy, String dedup)
   }
 
   /** A mode with what is given; what is null is as the mode has it by default. Checks nothing. */
-  public static GroupPolicy of(String mode, Integer range, String strategy, String dedup) {
+  public static GroupPolicy of(
+      String mode, @Nullable Integer range, @Nullable String strategy, @Nullable String dedup) {
     boolean level = MODE_LEVEL.equals(mode);
     return new GroupPolicy(
         mode,
@@ -95,7 +97,7 @@ public record GroupPolicy(String mode, int range, String strategy, String dedup)
    * In what {@code other} differs from the group's policy, to follow the group's name: "runs with
    * range 10, not 20: ...", and what to do. Null if in nothing.
    */
-  public String differenceTo(GroupPolicy other) {
+  public @Nullable String differenceTo(GroupPolicy other) {
     if (!mode.equals(other.mode)) {
       return difference("in mode", "mode", mode, other.mode);
     }
@@ -110,7 +112,8 @@ public record GroupPolicy(String mode, int range, String strategy, String dedup)
         : difference("with dedup", "dedup", dedup, other.dedup);
   }
 
-  private static String difference(String how, String option, Object its, Object other) {
+  private static String difference(
+      String how, String option, @Nullable Object its, @Nullable Object other) {
     return "runs %s %s, not %s: give all its members %s %s, or stop the others first"
         .formatted(how, its, other, option, its);
   }
@@ -120,7 +123,7 @@ public record GroupPolicy(String mode, int range, String strategy, String dedup)
     return Refusal.INVALID.error("%s in %s %s: only %s level has one", what, ofMode, mode, ofMode);
   }
 
-  private static RefusedException unknown(String what, String value, String right) {
+  private static RefusedException unknown(String what, @Nullable String value, String right) {
     return invalid(
         "unknown " + what + " '" + Names.printable(String.valueOf(value)) + "': " + right);
   }

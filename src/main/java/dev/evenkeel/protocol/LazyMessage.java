@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A message as a view of the bytes of its batch, until it is detached from them. Key, headers and
@@ -18,7 +19,7 @@ import java.util.Map;
  */
 public final class LazyMessage extends Message {
   /** Null once the message is detached. Then it has all its parts. */
-  private byte[] bytes;
+  private byte @Nullable [] bytes;
 
   private final int at;
   private final int payloadAt;
@@ -80,7 +81,7 @@ public final class LazyMessage extends Message {
   }
 
   @Override
-  public byte[] key() {
+  public byte @Nullable [] key() {
     byte[] known = key;
     byte[] from = bytes;
     if (known != null) {

@@ -1,5 +1,8 @@
 package dev.evenkeel.protocol;
 
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
 /**
  * The lease of a group on a shard, as the log holds it.
  *
@@ -7,13 +10,13 @@ package dev.evenkeel.protocol;
  * @param shard the shard
  * @param epoch grows by one with every grant. That of a new lease is above every epoch that a lease
  *     of its log group ever had: an epoch never comes again, whatever was forgotten or deleted
- * @param owner name of the owning member, or null while nobody owns the shard
+ * @param owner name of the owning member; null while nobody owns the shard
  * @param instance which run of that member: a second run under the same name is another instance;
  *     null while nobody owns the shard
  * @param committed next offset to be consumed: everything below is done
  * @param stateOffset the offset that {@code state} stands for, or -1 if there is no state
- * @param state the shard's state, or null; never modified
- * @param drain the handover under way, or null
+ * @param state the shard's state; never modified
+ * @param drain the handover under way
  * @param groupTerm highest term of the group's lease that a grant named; 0: none did. It never goes
  *     back
  * @param generation since the last reset
@@ -28,18 +31,18 @@ public record Lease(
     String group,
     Shard shard,
     long epoch,
-    String owner,
-    String instance,
+    @Nullable String owner,
+    @Nullable String instance,
     long committed,
     long stateOffset,
-    byte[] state,
-    Drain drain,
+    byte @Nullable [] state,
+    @Nullable Drain drain,
     long groupTerm,
     Generation generation,
     long ownerTimeoutMillis,
     Stage stage,
-    Crashes crashes,
-    Skipped skipped) {
+    @Nullable Crashes crashes,
+    @Nullable Skipped skipped) {
 
   /** How far a group is with a shard that takes no more messages. */
   public enum Stage {
@@ -116,7 +119,7 @@ public record Lease(
         skipped);
   }
 
-  public Lease draining(Drain newDrain) {
+  public Lease draining(@Nullable Drain newDrain) {
     return with(epoch, owner, instance, committed, stateOffset, state, newDrain, generation);
   }
 
@@ -169,7 +172,7 @@ public record Lease(
     return crashes == null ? this : with(crashes.begun(offset));
   }
 
-  private Lease with(Crashes newCrashes) {
+  private Lease with(@Nullable Crashes newCrashes) {
     return with(newCrashes, skipped);
   }
 
@@ -183,7 +186,7 @@ public record Lease(
     return skipped != null && skipped.isOld(millis) ? with(crashes, null) : this;
   }
 
-  private Lease with(Crashes newCrashes, Skipped newSkipped) {
+  private Lease with(@Nullable Crashes newCrashes, @Nullable Skipped newSkipped) {
     return new Lease(
         group,
         shard,
@@ -228,7 +231,7 @@ public record Lease(
   }
 
   /** After a release. The drain stays, so that a new dispatcher knows who is next. */
-  public Lease released(long offset, long newStateOffset, byte[] newState) {
+  public Lease released(long offset, long newStateOffset, byte @Nullable [] newState) {
     return committedAt(offset)
         .begun(-1)
         .with(epoch, null, null, offset, newStateOffset, newState, drain, generation);
@@ -236,12 +239,13 @@ public record Lease(
 
   /** After a release, if its drain names an heir: that run owns the shard. */
   public Lease inherited() {
-    Drain.Heir heir = drain.heir();
-    return granted(drain.to(), heir.instance(), groupTerm, heir.timeoutMillis());
+    Drain next = Objects.requireNonNull(drain);
+    Drain.Heir heir = Objects.requireNonNull(next.heir());
+    return granted(next.to(), heir.instance(), groupTerm, heir.timeoutMillis());
   }
 
   /** The same with these bytes of its state. */
-  public Lease withState(byte[] newState) {
+  public Lease withState(byte @Nullable [] newState) {
     return withState(stateOffset, newState);
   }
 
@@ -250,7 +254,7 @@ public record Lease(
     return withState(-1, null);
   }
 
-  private Lease withState(long newStateOffset, byte[] newState) {
+  private Lease withState(long newStateOffset, byte @Nullable [] newState) {
     return with(epoch, owner, instance, committed, newStateOffset, newState, drain, generation);
   }
 
@@ -284,12 +288,12 @@ public record Lease(
 
   private Lease with(
       long newEpoch,
-      String newOwner,
-      String newInstance,
+      @Nullable String newOwner,
+      @Nullable String newInstance,
       long newCommitted,
       long newStateOffset,
-      byte[] newState,
-      Drain newDrain,
+      byte @Nullable [] newState,
+      @Nullable Drain newDrain,
       Generation newGeneration) {
     return new Lease(
         group,

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A message as a producer sends it and a consumer gets it. Arrays are not copied: do not change
@@ -26,7 +27,7 @@ public sealed class Message permits LazyMessage {
 
   // In a view these are null until they are first asked for.
 
-  byte[] key;
+  byte @Nullable [] key;
   Map<String, byte[]> headers;
   byte[] payload;
 
@@ -39,7 +40,11 @@ public sealed class Message permits LazyMessage {
    * @param payload the content, which may be empty but not null; at most {@link
    *     Limits#PAYLOAD_BYTES_MAX} bytes
    */
-  public Message(byte[] key, Map<String, byte[]> headers, long timestampMillis, byte[] payload) {
+  public Message(
+      byte @Nullable [] key,
+      @Nullable Map<String, byte[]> headers,
+      long timestampMillis,
+      byte[] payload) {
     if (payload == null) {
       throw INVALID.error("a message needs a payload, which may be empty");
     }
@@ -50,6 +55,7 @@ public sealed class Message permits LazyMessage {
   }
 
   /** For a view, which overrides all methods that look at the other parts. */
+  @SuppressWarnings("NullAway.Init")
   Message(long timestampMillis) {
     this.timestampMillis = timestampMillis;
   }
@@ -57,9 +63,9 @@ public sealed class Message permits LazyMessage {
   /**
    * A message without headers.
    *
-   * @param key text, or null
+   * @param key text; null for none
    */
-  public static Message of(String key, long timestampMillis, byte[] payload) {
+  public static Message of(@Nullable String key, long timestampMillis, byte[] payload) {
     byte[] bytes = key == null ? null : key.getBytes(StandardCharsets.UTF_8);
     return new Message(bytes, Map.of(), timestampMillis, payload);
   }
@@ -84,20 +90,20 @@ public sealed class Message permits LazyMessage {
   public static final class Builder {
     private final byte[] payload;
     private final Map<String, byte[]> headers = new LinkedHashMap<>();
-    private byte[] key;
-    private Long timestampMillis;
+    private byte @Nullable [] key;
+    private @Nullable Long timestampMillis;
 
     private Builder(byte[] payload) {
       this.payload = payload;
     }
 
     /** The key as text, sent as UTF-8; null for none. */
-    public Builder key(String key) {
+    public Builder key(@Nullable String key) {
       return key(key == null ? null : key.getBytes(StandardCharsets.UTF_8));
     }
 
     /** The key, which is not copied; null for none. */
-    public Builder key(byte[] key) {
+    public Builder key(byte @Nullable [] key) {
       this.key = key;
       return this;
     }
@@ -129,8 +135,8 @@ public sealed class Message permits LazyMessage {
     }
   }
 
-  /** The key, or null if there is none. */
-  public byte[] key() {
+  /** The key; null if there is none. */
+  public byte @Nullable [] key() {
     return key;
   }
 
@@ -139,8 +145,8 @@ public sealed class Message permits LazyMessage {
     return key != null;
   }
 
-  /** The key as UTF-8 text, or null if there is none. */
-  public String keyText() {
+  /** The key as UTF-8 text; null if there is none. */
+  public @Nullable String keyText() {
     byte[] bytes = key();
     return bytes == null ? null : new String(bytes, StandardCharsets.UTF_8);
   }
@@ -150,13 +156,13 @@ public sealed class Message permits LazyMessage {
     return headers;
   }
 
-  /** The value of a header, or null if there is none of this name. */
-  public final byte[] header(String name) {
+  /** The value of a header; null if there is none of this name. */
+  public final byte @Nullable [] header(String name) {
     return headers().get(name);
   }
 
-  /** The value of a header as UTF-8 text, or null if there is none of this name. */
-  public final String headerText(String name) {
+  /** The value of a header as UTF-8 text; null if there is none of this name. */
+  public final @Nullable String headerText(String name) {
     byte[] value = header(name);
     return value == null ? null : new String(value, StandardCharsets.UTF_8);
   }
@@ -201,7 +207,8 @@ public sealed class Message permits LazyMessage {
    */
   public void checkLimits() {
     limit("payload", payloadLength(), Limits.PAYLOAD_BYTES_MAX);
-    limit("key", hasKey() ? key().length : 0, Limits.KEY_BYTES_MAX);
+    byte[] bytes = key();
+    limit("key", bytes == null ? 0 : bytes.length, Limits.KEY_BYTES_MAX);
     Map<String, byte[]> all = headers();
     if (all.isEmpty()) {
       return;

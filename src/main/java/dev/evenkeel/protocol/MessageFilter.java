@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which messages a consumer wants, by their keys and headers. As texts, each of which is one
@@ -46,7 +47,7 @@ public final class MessageFilter {
    * @param values one of which it may be; sorted as unsigned bytes
    * @param prefixes one of which it may begin with
    */
-  public record Field(byte[] header, byte[][] values, byte[][] prefixes) {
+  public record Field(byte @Nullable [] header, byte[][] values, byte[][] prefixes) {
 
     /** Whether one of the conditions holds for the bytes {@code from} to {@code to}. */
     public boolean matches(byte[] bytes, int from, int to) {
@@ -115,9 +116,8 @@ public final class MessageFilter {
     return of(Arrays.asList(texts));
   }
 
-  private static void check(String text) {
-    int equals = text == null ? -1 : text.indexOf('=');
-    String name = equals < 0 ? "" : name(text);
+  private static void check(@Nullable String text) {
+    String name = text == null || text.indexOf('=') < 0 ? "" : name(text);
     if (!name.equals(KEY) && !(name.startsWith(HEADER) && name.length() > HEADER.length())) {
       throw INVALID.error(
           "bad filter '%s': write key=VALUE, key^=PREFIX, header:NAME=VALUE or header:NAME^=PREFIX",

@@ -3,6 +3,7 @@ package dev.evenkeel.protocol;
 import static dev.evenkeel.protocol.Refusal.INVALID;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A command that can be appended to the meta log group. */
 public sealed interface MetaCommand {
@@ -38,7 +39,7 @@ public sealed interface MetaCommand {
    *
    * @param readers the groups that have leases on the new shards; null: that does not matter
    */
-  record ActivateTopic(int topicId, List<String> readers) implements MetaCommand {}
+  record ActivateTopic(int topicId, @Nullable List<String> readers) implements MetaCommand {}
 
   record ConfigureTopic(int topicId, TopicConfig config) implements MetaCommand {
     @Override
@@ -64,7 +65,7 @@ public sealed interface MetaCommand {
    *
    * @param readers the groups that have leases on the new shards; null: that does not matter
    */
-  record OpenLayout(int topicId, List<String> readers) implements MetaCommand {}
+  record OpenLayout(int topicId, @Nullable List<String> readers) implements MetaCommand {}
 
   /**
    * Nobody needs the shards of the topic's oldest layout any more: they are to be dropped.
@@ -112,7 +113,7 @@ public sealed interface MetaCommand {
       List<String> topics,
       StartAt start,
       boolean force,
-      String assignor,
+      @Nullable String assignor,
       List<GroupPattern> patterns)
       implements MetaCommand, Submitted {
 
@@ -344,7 +345,7 @@ public sealed interface MetaCommand {
    * @param shard {@link Pause#ALL_SHARDS}: all shards of the topic
    * @param paused false: resumes
    */
-  record PauseGroup(String group, String topic, int shard, boolean paused)
+  record PauseGroup(String group, @Nullable String topic, int shard, boolean paused)
       implements MetaCommand, Submitted {
     @Override
     public void check() {

@@ -2,6 +2,8 @@ package dev.evenkeel.protocol;
 
 import static dev.evenkeel.protocol.Refusal.INVALID;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A shard got another owner: one line of the rebalance history, as the meta log keeps it. A figure
  * that is unknown, or not known yet, is null.
@@ -23,15 +25,15 @@ public record MoveRecord(
     String group,
     String topic,
     Shard shard,
-    String from,
+    @Nullable String from,
     String to,
-    String reason,
-    Long pauseMillis,
-    Long releaseMillis,
-    Long redelivered,
+    @Nullable String reason,
+    @Nullable Long pauseMillis,
+    @Nullable Long releaseMillis,
+    @Nullable Long redelivered,
     boolean capped,
     long epoch,
-    Long committed) {
+    @Nullable Long committed) {
 
   /** Longest {@link #reason}. */
   public static final int REASON_CHARS_MAX = 120;
@@ -69,7 +71,7 @@ public record MoveRecord(
         either(committed, later.committed));
   }
 
-  private static <T> T either(T first, T second) {
+  private static <T> @Nullable T either(@Nullable T first, @Nullable T second) {
     return first != null ? first : second;
   }
 
@@ -101,7 +103,7 @@ public record MoveRecord(
     return this;
   }
 
-  private static boolean negative(Long figure) {
+  private static boolean negative(@Nullable Long figure) {
     return figure != null && figure < 0;
   }
 

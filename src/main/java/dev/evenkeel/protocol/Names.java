@@ -4,6 +4,7 @@ import static dev.evenkeel.protocol.Refusal.INVALID;
 
 import dev.evenkeel.util.Nearest;
 import java.util.Collection;
+import org.jspecify.annotations.Nullable;
 
 /** What names of topics, groups, members, producers and nodes may look like. */
 public final class Names {
@@ -22,7 +23,7 @@ public final class Names {
    * @param kind what the name names, for the error: "topic", "group", ...
    * @throws RefusedException {@link Refusal#INVALID} otherwise, saying what would be right
    */
-  public static String check(String kind, String name) {
+  public static String check(String kind, @Nullable String name) {
     if (name == null || name.isEmpty()) {
       throw INVALID.error("a " + kind + " needs a name");
     }
@@ -50,7 +51,7 @@ public final class Names {
    *
    * @throws RefusedException {@link Refusal#INVALID} otherwise, saying what would be right
    */
-  public static String checkHolder(String name) {
+  public static String checkHolder(@Nullable String name) {
     if (name != null && name.startsWith(DISPATCHER_HOLDER)) {
       check("node", name.substring(DISPATCHER_HOLDER.length()));
       return name;
@@ -64,7 +65,7 @@ public final class Names {
    * @param of what needs it, for the error
    * @throws RefusedException {@link Refusal#INVALID} otherwise
    */
-  public static String checkInstance(String of, String instance) {
+  public static String checkInstance(String of, @Nullable String instance) {
     if (instance == null || instance.isEmpty() || instance.length() > INSTANCE_CHARS_MAX) {
       throw INVALID.error(of + " needs an instance of 1 to " + INSTANCE_CHARS_MAX + " letters");
     }

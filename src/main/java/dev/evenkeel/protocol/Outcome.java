@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What an owner reports to the log about a message that its handler failed, or that waits behind a
  * failed one.
@@ -11,10 +13,10 @@ public sealed interface Outcome {
   long offset();
 
   /**
-   * The message as {@code wire.MessageCodec} writes it, or null. Only clients of former versions
-   * send it. The log takes it only if retention has dropped the message, see ADR 27.
+   * The message as {@code wire.MessageCodec} writes it. Only clients of former versions send it.
+   * The log takes it only if retention has dropped the message, see ADR 27.
    */
-  byte[] copy();
+  byte @Nullable [] copy();
 
   /** What happens next to a failed message. */
   enum Way {
@@ -38,7 +40,13 @@ public sealed interface Outcome {
    * @param copy see {@link Outcome#copy()}
    */
   record Failed(
-      long offset, int attempt, Way way, long delayMillis, long keyHash, String error, byte[] copy)
+      long offset,
+      int attempt,
+      Way way,
+      long delayMillis,
+      long keyHash,
+      String error,
+      byte @Nullable [] copy)
       implements Outcome {}
 
   /** The message waits behind an earlier one of its key, and has not been tried. */
@@ -52,7 +60,7 @@ public sealed interface Outcome {
    */
   record Begun(long offset, boolean over) implements Outcome {
     @Override
-    public byte[] copy() {
+    public byte @Nullable [] copy() {
       return null;
     }
   }
@@ -65,7 +73,7 @@ public sealed interface Outcome {
    */
   record Died(long offset, int deaths, long until) implements Outcome {
     @Override
-    public byte[] copy() {
+    public byte @Nullable [] copy() {
       return null;
     }
   }
@@ -73,7 +81,7 @@ public sealed interface Outcome {
   /** A moved message was handled. */
   record Settled(long offset) implements Outcome {
     @Override
-    public byte[] copy() {
+    public byte @Nullable [] copy() {
       return null;
     }
   }

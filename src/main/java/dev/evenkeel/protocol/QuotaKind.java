@@ -3,6 +3,7 @@ package dev.evenkeel.protocol;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a quota limits. The order is part of the format of the meta log: add new kinds at the end.
@@ -28,7 +29,7 @@ public enum QuotaKind implements Worded {
   /**
    * @throws RefusedException INVALID for any other text
    */
-  public static QuotaKind of(String word) {
+  public static QuotaKind of(@Nullable String word) {
     for (QuotaKind kind : values()) {
       if (kind.word().equals(word)) {
         return kind;

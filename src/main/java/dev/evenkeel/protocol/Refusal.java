@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Why a request was refused. The order is part of the wire format: append only.
  *
@@ -90,14 +92,14 @@ public enum Refusal {
    *
    * @param detail what is wrong, with the value, and what would be right
    */
-  public RefusedException error(String detail) {
+  public RefusedException error(@Nullable String detail) {
     return new RefusedException(this, detail);
   }
 
   /**
    * @param format as {@link String#format} takes it
    */
-  public RefusedException error(String format, Object... values) {
+  public RefusedException error(String format, @Nullable Object... values) {
     return new RefusedException(this, format, values);
   }
 

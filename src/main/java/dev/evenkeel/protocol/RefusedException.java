@@ -1,9 +1,11 @@
 package dev.evenkeel.protocol;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The error of every failed future and refused call of Evenkeel; {@link #refusal()} is the reason,
@@ -39,19 +41,19 @@ public class RefusedException extends RuntimeException {
   private final Refusal refusal;
 
   /** The message for people who use commands; null: they get the words of programs. */
-  private final String ofCommands;
+  private final @Nullable String ofCommands;
 
   /**
    * @param detail what was wrong, with the value, and what would be right
    */
-  public RefusedException(Refusal refusal, String detail) {
+  public RefusedException(Refusal refusal, @Nullable String detail) {
     this(refusal, detail, (String) null);
   }
 
   /**
    * @param format as {@link String#format} takes it; values may be {@link Told}
    */
-  public RefusedException(Refusal refusal, String format, Object... values) {
+  public RefusedException(Refusal refusal, String format, @Nullable Object... values) {
     this(refusal, Told.text(format, values));
   }
 
@@ -59,7 +61,7 @@ public class RefusedException extends RuntimeException {
     this(refusal, told.ofPrograms(), told.ofCommands());
   }
 
-  private RefusedException(Refusal refusal, String detail, String ofCommands) {
+  private RefusedException(Refusal refusal, @Nullable String detail, @Nullable String ofCommands) {
     super(detail, null, false, false);
     this.refusal = refusal;
     this.ofCommands = ofCommands;
@@ -69,18 +71,18 @@ public class RefusedException extends RuntimeException {
   public static final class NotLeader extends RefusedException {
     private static final long serialVersionUID = 1L;
 
-    private final String leader;
+    private final @Nullable String leader;
 
     /**
      * @param leader id of the node that leads the log group; null if nobody is known to lead it
      */
-    public NotLeader(String leader) {
+    public NotLeader(@Nullable String leader) {
       super(Refusal.NOT_LEADER, leader == null ? "" : leader);
       this.leader = leader;
     }
 
-    /** Id of the node that leads the log group, or null. */
-    public String leader() {
+    /** Id of the node that leads the log group, if anybody is known to lead it. */
+    public @Nullable String leader() {
       return leader;
     }
   }
@@ -166,7 +168,7 @@ public class RefusedException extends RuntimeException {
           + atMost(counted(later.group(3), "message"), counted(later.group(4), "byte"));
     }
 
-    private static String counted(String digits, String what) {
+    private static String counted(@Nullable String digits, String what) {
       return digits == null ? "" : digits + " " + what + (digits.equals("1") ? "" : "s");
     }
 
@@ -241,16 +243,16 @@ public class RefusedException extends RuntimeException {
 
     private final int shard;
     private final long offset;
-    private final String delayedId;
+    private final @Nullable String delayedId;
     private final transient List<String> nodes;
 
     /**
      * @param offset -1 if nobody remembers it
-     * @param delayedId of a delayed message, or null
+     * @param delayedId of a delayed message
      * @param nodes nodes that are not known to have it; empty if none could be asked
      */
     public ReplicasMissing(
-        int shard, long offset, String delayedId, List<String> nodes, long waitedMillis) {
+        int shard, long offset, @Nullable String delayedId, List<String> nodes, long waitedMillis) {
       super(
           Refusal.REPLICAS_MISSING,
           "it is in the log at shard %d%s, but after %d ms not known to be on %s",
@@ -277,7 +279,7 @@ public class RefusedException extends RuntimeException {
     }
 
     /** The id of a delayed message, with which it can be cancelled; else null. */
-    public String delayedId() {
+    public @Nullable String delayedId() {
       return delayedId;
     }
 
@@ -288,7 +290,7 @@ public class RefusedException extends RuntimeException {
   }
 
   /** The refusal that another program has sent as {@link #refusal} and {@link #getMessage}. */
-  public static RefusedException received(Refusal refusal, String detail) {
+  public static RefusedException received(Refusal refusal, @Nullable String detail) {
     String text = detail == null ? "" : detail;
     if (refusal == Refusal.NOT_LEADER && text.indexOf(' ') < 0) {
       return new NotLeader(text.isEmpty() ? null : text);
@@ -304,7 +306,7 @@ public class RefusedException extends RuntimeException {
         : new RefusedException(refusal, detail);
   }
 
-  private static long most(String digits) {
+  private static long most(@Nullable String digits) {
     return digits == null ? Long.MAX_VALUE : Math.max(1, Long.parseLong(digits));
   }
 
@@ -312,9 +314,9 @@ public class RefusedException extends RuntimeException {
    * The refusal in a text of the form {@code REFUSAL: what was wrong}; null if the text has another
    * form.
    */
-  public static RefusedException parse(String text) {
+  public static @Nullable RefusedException parse(@Nullable String text) {
     int colon = text == null ? -1 : text.indexOf(": ");
-    if (colon > 0) {
+    if (text != null && colon > 0) {
       try {
         return received(Refusal.valueOf(text.substring(0, colon)), text.substring(colon + 2));
       } catch (IllegalArgumentException e) {
@@ -358,7 +360,8 @@ public class RefusedException extends RuntimeException {
 
   /** The message, in both forms. */
   public Told told() {
-    return Told.as(getMessage(), ofCommands == null ? getMessage() : ofCommands);
+    String said = Objects.requireNonNullElse(getMessage(), "");
+    return Told.as(said, ofCommands == null ? said : ofCommands);
   }
 
   /** The {@link #words} with the options of commands in place of settings. */
@@ -368,7 +371,7 @@ public class RefusedException extends RuntimeException {
 
   /** The {@link #words} in the form that programs of every version read, for example in ms. */
   public String text() {
-    return this instanceof QuotaReached ? getMessage() : words();
+    return this instanceof QuotaReached ? Objects.requireNonNull(getMessage()) : words();
   }
 
   @Override

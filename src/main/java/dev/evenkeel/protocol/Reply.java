@@ -2,13 +2,14 @@ package dev.evenkeel.protocol;
 
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** What the state machine answers to a command. */
 public sealed interface Reply {
 
   record Done() implements Reply {}
 
-  record Refused(Refusal refusal, String detail) implements Reply {
+  record Refused(Refusal refusal, @Nullable String detail) implements Reply {
     public RefusedException exception() {
       return RefusedException.received(refusal, detail);
     }
@@ -42,7 +43,7 @@ public sealed interface Reply {
     /**
      * @param index of the position in the command, from 0
      */
-    public record RefusedCommit(int index, Refusal refusal, String detail) {
+    public record RefusedCommit(int index, Refusal refusal, @Nullable String detail) {
       public RefusedException exception() {
         return RefusedException.received(refusal, detail);
       }
@@ -65,7 +66,7 @@ public sealed interface Reply {
 
   Done DONE = new Done();
 
-  static Refused refused(Refusal refusal, String detail) {
+  static Refused refused(Refusal refusal, @Nullable String detail) {
     return new Refused(refusal, detail);
   }
 }

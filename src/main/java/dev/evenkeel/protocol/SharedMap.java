@@ -9,8 +9,10 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A sorted map that never changes. One that differs in an entry shares all others with it, so that
@@ -22,15 +24,19 @@ import java.util.concurrent.ThreadLocalRandom;
  */
 public final class SharedMap<K extends Comparable<? super K>, V> extends AbstractMap<K, V> {
   private record Node<K, V>(
-      Map.Entry<K, V> entry, int rank, int size, Node<K, V> left, Node<K, V> right) {
-    Node<K, V> with(Node<K, V> newLeft, Node<K, V> newRight) {
+      Map.Entry<K, V> entry,
+      int rank,
+      int size,
+      @Nullable Node<K, V> left,
+      @Nullable Node<K, V> right) {
+    Node<K, V> with(@Nullable Node<K, V> newLeft, @Nullable Node<K, V> newRight) {
       return node(entry, rank, newLeft, newRight);
     }
   }
 
-  private final Node<K, V> root;
+  private final @Nullable Node<K, V> root;
 
-  private SharedMap(Node<K, V> root) {
+  private SharedMap(@Nullable Node<K, V> root) {
     this.root = root;
   }
 
@@ -66,7 +72,9 @@ public final class SharedMap<K extends Comparable<? super K>, V> extends Abstrac
 
   /** The same without the key. */
   public SharedMap<K, V> without(Object key) {
-    return containsKey(key) ? new SharedMap<>(remove(root, cast(key))) : this;
+    return containsKey(key)
+        ? new SharedMap<>(remove(Objects.requireNonNull(root), cast(key)))
+        : this;
   }
 
   private static <K, V> Node<K, V> entry(K key, V value) {
@@ -74,16 +82,16 @@ public final class SharedMap<K extends Comparable<? super K>, V> extends Abstrac
   }
 
   private static <K, V> Node<K, V> node(
-      Map.Entry<K, V> entry, int rank, Node<K, V> left, Node<K, V> right) {
+      Map.Entry<K, V> entry, int rank, @Nullable Node<K, V> left, @Nullable Node<K, V> right) {
     return new Node<>(entry, rank, 1 + size(left) + size(right), left, right);
   }
 
-  private static int size(Node<?, ?> node) {
+  private static int size(@Nullable Node<?, ?> node) {
     return node == null ? 0 : node.size();
   }
 
   private static <K extends Comparable<? super K>, V> Node<K, V> put(
-      Node<K, V> node, Node<K, V> fresh) {
+      @Nullable Node<K, V> node, Node<K, V> fresh) {
     if (node == null) {
       return fresh;
     }
@@ -103,17 +111,19 @@ public final class SharedMap<K extends Comparable<? super K>, V> extends Abstrac
         : node.with(node.left(), right);
   }
 
-  private static <K extends Comparable<? super K>, V> Node<K, V> remove(Node<K, V> node, K key) {
+  private static <K extends Comparable<? super K>, V> @Nullable Node<K, V> remove(
+      Node<K, V> node, K key) {
     int order = key.compareTo(node.entry().getKey());
     if (order < 0) {
-      return node.with(remove(node.left(), key), node.right());
+      return node.with(remove(Objects.requireNonNull(node.left()), key), node.right());
     }
     return order > 0
-        ? node.with(node.left(), remove(node.right(), key))
+        ? node.with(node.left(), remove(Objects.requireNonNull(node.right()), key))
         : joined(node.left(), node.right());
   }
 
-  private static <K, V> Node<K, V> joined(Node<K, V> left, Node<K, V> right) {
+  private static <K, V> @Nullable Node<K, V> joined(
+      @Nullable Node<K, V> left, @Nullable Node<K, V> right) {
     if (left == null || right == null) {
       return left == null ? right : left;
     }
@@ -122,7 +132,7 @@ public final class SharedMap<K extends Comparable<? super K>, V> extends Abstrac
         : right.with(joined(left, right.left()), right.right());
   }
 
-  private Node<K, V> find(Object key) {
+  private @Nullable Node<K, V> find(Object key) {
     K wanted = cast(key);
     Node<K, V> node = root;
     while (node != null) {
@@ -152,7 +162,7 @@ public final class SharedMap<K extends Comparable<? super K>, V> extends Abstrac
   }
 
   @Override
-  public V get(Object key) {
+  public @Nullable V get(Object key) {
     Node<K, V> node = find(key);
     return node == null ? null : node.entry().getValue();
   }
@@ -175,11 +185,11 @@ public final class SharedMap<K extends Comparable<? super K>, V> extends Abstrac
   private static final class InOrder<K, V> implements Iterator<Map.Entry<K, V>> {
     private final Deque<Node<K, V>> path = new ArrayDeque<>();
 
-    InOrder(Node<K, V> root) {
+    InOrder(@Nullable Node<K, V> root) {
       down(root);
     }
 
-    private void down(Node<K, V> from) {
+    private void down(@Nullable Node<K, V> from) {
       for (Node<K, V> node = from; node != null; node = node.left()) {
         path.push(node);
       }

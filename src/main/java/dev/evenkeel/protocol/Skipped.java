@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What a limit of the topic has dropped before a group had consumed it. An owner that had already
  * fetched some of these messages may have handled them all the same.
@@ -17,9 +19,9 @@ public record Skipped(long first, long last, long total, long millis) {
   /**
    * More is dropped: the messages from {@code from} up to {@code to}, which is kept.
    *
-   * @param before what was dropped earlier, or null
+   * @param before what was dropped earlier
    */
-  static Skipped more(Skipped before, long from, long to, long millis) {
+  static Skipped more(@Nullable Skipped before, long from, long to, long millis) {
     return before == null
         ? new Skipped(from, to - 1, to - from, millis)
         : new Skipped(before.first, to - 1, before.total + to - from, millis);

@@ -2,6 +2,7 @@ package dev.evenkeel.protocol;
 
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A part of a message that is said in one way to programs, and in another to people who use
@@ -33,11 +34,12 @@ public interface Told {
    *
    * @param format as {@link String#format} takes it; values may be such parts
    */
-  static Told text(String format, Object... values) {
+  static Told text(String format, @Nullable Object... values) {
     return as(said(format, values, Told::ofPrograms), said(format, values, Told::ofCommands));
   }
 
-  private static String said(String format, Object[] values, Function<Told, String> form) {
+  private static String said(
+      String format, @Nullable Object[] values, Function<Told, String> form) {
     return String.format(
         format,
         Stream.of(values)

@@ -2,8 +2,10 @@ package dev.evenkeel.protocol;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A topic as the meta log holds it.
@@ -14,7 +16,7 @@ import java.util.stream.Stream;
  *     are sealed. At least one
  * @param dropped layouts before those, whose shards are gone: their data log groups can still tell
  *     which batches of a producer they had taken. Oldest first
- * @param next the layout that is being opened, or null
+ * @param next the layout that is being opened; null: none is
  * @param createdMillis milliseconds since 1970
  */
 public record TopicInfo(
@@ -22,7 +24,7 @@ public record TopicInfo(
     String name,
     List<Layout> layouts,
     List<Layout> dropped,
-    Layout next,
+    @Nullable Layout next,
     TopicConfig config,
     State state,
     long createdMillis) {
@@ -88,7 +90,7 @@ public record TopicInfo(
       int id,
       String name,
       List<Layout> layouts,
-      Layout next,
+      @Nullable Layout next,
       TopicConfig config,
       State state,
       long createdMillis) {
@@ -145,7 +147,8 @@ public record TopicInfo(
   /** The layout that was being opened is open; the one before is sealed. */
   public TopicInfo opened(long nowMillis) {
     List<Layout> all = new ArrayList<>(layouts);
-    all.add(new Layout(next.first(), next.shards(), nowMillis, next.groups()));
+    Layout last = Objects.requireNonNull(next);
+    all.add(new Layout(last.first(), last.shards(), nowMillis, last.groups()));
     return new TopicInfo(id, name, List.copyOf(all), dropped, null, config, state, createdMillis);
   }
 
@@ -293,8 +296,8 @@ public record TopicInfo(
         : related(shard, layouts.get(at), layouts.get(at + 1));
   }
 
-  /** The layout of a shard, or null. */
-  public Layout layoutOf(int shard) {
+  /** The layout of a shard; null if it is in none. */
+  public @Nullable Layout layoutOf(int shard) {
     int at = indexOf(shard);
     return at < 0 ? null : layouts.get(at);
   }

@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Patterns of topic names. In a pattern, {@code *} stands for any number of characters: {@code
  * orders.*} takes in {@code orders.eu} as soon as there is such a topic.
@@ -19,7 +21,7 @@ public final class TopicPattern {
    *
    * @throws RefusedException INVALID for what is neither a name nor a pattern
    */
-  public static void check(String entry) {
+  public static void check(@Nullable String entry) {
     if (entry != null && is(entry)) {
       String name = entry.replace(String.valueOf(ANY), "");
       Names.check("topic", "x" + name);

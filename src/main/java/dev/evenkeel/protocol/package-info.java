@@ -9,4 +9,7 @@
  * RefusedException}, {@code Refusal} and {@code Limits} are API for applications: the client's
  * methods name them. The others change without notice.
  */
+@NullMarked
 package dev.evenkeel.protocol;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,11 +1,13 @@
 package dev.evenkeel.util;
 
+import org.jspecify.annotations.Nullable;
+
 /** Finds what lies behind a failure. */
 public final class Causes {
   private Causes() {}
 
   /** The first of a kind among a failure and its causes; null if there is none. */
-  public static <T> T first(Class<T> kind, Throwable failure) {
+  public static <T> @Nullable T first(Class<T> kind, Throwable failure) {
     Throwable each = failure;
     while (each != null && !kind.isInstance(each)) {
       each = each.getCause();

@@ -2,13 +2,14 @@ package dev.evenkeel.util;
 
 import java.util.Collection;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** Suggests the known name that is nearest to a misspelled one, by Damerau-Levenshtein distance. */
 public final class Nearest {
   private Nearest() {}
 
-  /** The candidate nearest to {@code text}, or null if none is near enough for a misspelling. */
-  public static String to(String text, Collection<String> candidates) {
+  /** The candidate nearest to {@code text}; null if none is near enough for a misspelling. */
+  public static @Nullable String to(String text, Collection<String> candidates) {
     String best = null;
     int bestDistance = Integer.MAX_VALUE;
     for (String candidate : candidates) {

@@ -9,6 +9,7 @@ import dev.evenkeel.protocol.Shard;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Batches for shards of one log group, one after another: {@code (i32 topicId, i32 shard, batch)*}.
@@ -38,9 +39,9 @@ public final class AppendBody {
    * A batch and where it goes.
    *
    * @param dueMillis when the batch gets its offsets, milliseconds since 1970; 0: at once
-   * @param origin of a delayed batch that nodes move, else null
+   * @param origin of a delayed batch that nodes move
    */
-  public record Item(Shard shard, Batch batch, long dueMillis, DelayedOrigin origin) {
+  public record Item(Shard shard, Batch batch, long dueMillis, @Nullable DelayedOrigin origin) {
     public Item(Shard shard, Batch batch, long dueMillis) {
       this(shard, batch, dueMillis, null);
     }
@@ -133,7 +134,7 @@ public final class AppendBody {
   }
 
   /** What stands before a batch. */
-  record Place(Shard shard, long dueMillis, DelayedOrigin origin) {}
+  record Place(Shard shard, long dueMillis, @Nullable DelayedOrigin origin) {}
 
   static Place readPlace(ByteBuffer in) {
     if (in.remaining() < SHARD_BYTES) {

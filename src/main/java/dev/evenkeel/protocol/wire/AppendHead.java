@@ -7,6 +7,7 @@ import dev.evenkeel.protocol.Shard;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the log keeps of an {@link AppendBody}: the same bytes without the messages, {@code (i32
@@ -23,7 +24,8 @@ public final class AppendHead {
    * @param origin as {@link AppendBody.Item#origin()}
    * @param at where the batch begins in the body
    */
-  public record Item(Shard shard, BatchHeader batch, long dueMillis, DelayedOrigin origin, int at) {
+  public record Item(
+      Shard shard, BatchHeader batch, long dueMillis, @Nullable DelayedOrigin origin, int at) {
     public boolean delayed() {
       return dueMillis != 0;
     }

@@ -4,6 +4,7 @@ import dev.evenkeel.protocol.Refusal;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The log's answer to an {@link AppendBody}: {@code i64 log index, (u8 status, i64 value)*}, one
@@ -20,7 +21,7 @@ public record AppendResults(long logIndex, List<Result> results) {
    *     {@link #OFFSET_FORGOTTEN}; for {@link Refusal#SEQUENCE_GAP} the next expected sequence; for
    *     {@link Refusal#PRODUCER_FENCED} the epoch known
    */
-  public record Result(Refusal refusal, long value) {
+  public record Result(@Nullable Refusal refusal, long value) {
     public static final long OFFSET_FORGOTTEN = -1;
     public static final int BYTES = 9;
 
@@ -51,7 +52,8 @@ public record AppendResults(long logIndex, List<Result> results) {
   public byte[] encode() {
     Bytes out = new Bytes(8 + results.size() * Result.BYTES).i64(logIndex);
     for (Result result : results) {
-      out.u8(result.ok() ? 0 : 1 + result.refusal().ordinal()).i64(result.value());
+      Refusal refusal = result.refusal();
+      out.u8(refusal == null ? 0 : 1 + refusal.ordinal()).i64(result.value());
     }
     return out.toArray();
   }

@@ -5,6 +5,7 @@ import dev.evenkeel.protocol.Message;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Builds one {@link Batch}. A message is
@@ -21,7 +22,7 @@ public final class BatchBuilder {
   private static final int MESSAGE_OVERHEAD_BYTES_MAX = 25;
 
   private final Bytes out;
-  private final BatchPacker packer;
+  private final @Nullable BatchPacker packer;
   private int count;
   private long firstTimestamp;
   private long maxTimestamp;
@@ -33,7 +34,7 @@ public final class BatchBuilder {
   /**
    * @param packer compresses the batches; null: they are not compressed
    */
-  public BatchBuilder(int capacityBytes, BatchPacker packer) {
+  public BatchBuilder(int capacityBytes, @Nullable BatchPacker packer) {
     this.packer = packer;
     out = new Bytes(capacityBytes);
     clear();
@@ -64,7 +65,8 @@ public final class BatchBuilder {
   /** An upper bound of a message's bytes in a batch. */
   public static int sizeOf(Message message) {
     int size = MESSAGE_OVERHEAD_BYTES_MAX + message.payloadLength();
-    size += message.hasKey() ? message.key().length : 0;
+    byte[] key = message.key();
+    size += key == null ? 0 : key.length;
     for (Map.Entry<String, byte[]> header : message.headers().entrySet()) {
       size += 10 + 3 * header.getKey().length() + header.getValue().length;
     }

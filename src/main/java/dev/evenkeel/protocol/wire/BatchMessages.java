@@ -8,7 +8,9 @@ import dev.evenkeel.protocol.RefusedException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Single messages out of the batches that an answer brings. Each batch is unpacked once. */
 public final class BatchMessages {
@@ -58,11 +60,11 @@ public final class BatchMessages {
    * at it.
    */
   public Message at(long offset) {
-    return messages.get(offset);
+    return Objects.requireNonNull(messages.get(offset));
   }
 
   /** Why the message at that offset cannot be read; null: it can. */
-  public MalformedException fault(long offset) {
+  public @Nullable MalformedException fault(long offset) {
     return unreadable.get(offset);
   }
 }

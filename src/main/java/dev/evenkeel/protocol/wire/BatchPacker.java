@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Compresses the messages of batches, and unpacks them. The header of a compressed batch is that of
@@ -48,7 +49,7 @@ public final class BatchPacker {
    *
    * @throws RefusedException INVALID if the library is missing
    */
-  public static BatchPacker of(Compression compression) {
+  public static @Nullable BatchPacker of(Compression compression) {
     return compression == Compression.NONE ? null : new BatchPacker(compression);
   }
 
@@ -80,12 +81,12 @@ public final class BatchPacker {
   }
 
   /**
-   * The batch with its messages compressed and the rest of its header empty, or null if that is not
+   * The batch with its messages compressed and the rest of its header empty; null if that is not
    * smaller.
    *
    * @param plain a batch, of which the header is not looked at
    */
-  byte[] pack(ByteBuffer plain) {
+  byte @Nullable [] pack(ByteBuffer plain) {
     int length = plain.limit() - Batch.HEADER_BYTES;
     int most = BLOCK_AT + compressor.bytesMax(length);
     if (scratch.length < most) {

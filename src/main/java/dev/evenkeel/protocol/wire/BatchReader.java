@@ -2,6 +2,8 @@ package dev.evenkeel.protocol.wire;
 
 import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.Message;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the messages of a batch in order. They are views of its bytes.
@@ -14,9 +16,9 @@ public final class BatchReader {
   private final long firstTimestamp;
   private final int count;
   private final long endOffset;
-  private BatchWalk walk;
+  private @Nullable BatchWalk walk;
   private long nextOffset;
-  private MalformedException broken;
+  private @Nullable MalformedException broken;
 
   BatchReader(Batch batch, long baseOffset) {
     try {
@@ -46,13 +48,14 @@ public final class BatchReader {
 
   /** The next message, a view of the batch. */
   public Message next() {
-    if (broken == null && !walk.overOne()) {
+    BatchWalk walk = this.walk;
+    if (broken == null && walk != null && !walk.overOne()) {
       // Where the next one begins is unknown.
       long number = count - (endOffset - nextOffset) + 1;
       broken = Batch.malformed("message " + number + " of " + count + " ends early");
     }
-    if (broken != null) {
-      throw broken;
+    if (walk == null || broken != null) {
+      throw Objects.requireNonNull(broken);
     }
     nextOffset++;
     return walk.message(firstTimestamp);

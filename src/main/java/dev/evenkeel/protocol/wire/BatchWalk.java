@@ -8,6 +8,7 @@ import dev.evenkeel.protocol.MessageFilter;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Walks over the messages of a batch by their lengths, and makes no objects for that. A broker
@@ -169,7 +170,7 @@ public final class BatchWalk {
    * @param header its name as UTF-8; null: the key
    * @return for {@link #from} and {@link #to}; -1: the message has none
    */
-  public long find(byte[] header) {
+  public long find(byte @Nullable [] header) {
     if (header == null) {
       return hasKey ? span(keyAt, keyLength) : -1;
     }

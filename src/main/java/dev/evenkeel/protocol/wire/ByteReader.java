@@ -6,6 +6,7 @@ import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.Refusal;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads what {@link Bytes} wrote. Every read is checked against what is left, so that a malformed
@@ -101,12 +102,12 @@ public final class ByteReader {
     return in.slice();
   }
 
-  public byte[] blob() {
+  public byte @Nullable [] blob() {
     int length = i32();
     return length == -1 ? null : raw(length);
   }
 
-  public String text() {
+  public @Nullable String text() {
     byte[] bytes = blob();
     return bytes == null ? null : new String(bytes, StandardCharsets.UTF_8);
   }

@@ -3,6 +3,7 @@ package dev.evenkeel.protocol.wire;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** A growing byte array with big-endian writes: what control records are encoded with. */
 public final class Bytes {
@@ -85,7 +86,7 @@ public final class Bytes {
   }
 
   /** Length and bytes; null is its own value. */
-  public Bytes blob(byte[] bytes) {
+  public Bytes blob(byte @Nullable [] bytes) {
     if (bytes == null) {
       return i32(-1);
     }
@@ -93,7 +94,7 @@ public final class Bytes {
   }
 
   /** Length and UTF-8; null is its own value. */
-  public Bytes text(String text) {
+  public Bytes text(@Nullable String text) {
     return blob(text == null ? null : text.getBytes(StandardCharsets.UTF_8));
   }
 

@@ -13,6 +13,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes values of one type as bytes, and reads them back. Codecs of records name the codec of each
@@ -111,12 +112,12 @@ public interface Codec<T> {
   /**
    * A component that this form does not have: only {@code value} fits, and no bytes stand for it.
    */
-  static <T> Codec<T> absent(T value) {
+  static <T> Codec<T> absent(@Nullable T value) {
     return absent(value, other -> Objects.equals(value, other));
   }
 
   /** The same where {@code value} stands for more values. */
-  static <T> Codec<T> absent(T value, Predicate<T> fits) {
+  static <T> Codec<T> absent(@Nullable T value, Predicate<T> fits) {
     return of((out, none) -> {}, in -> value, fits);
   }
 

@@ -4,13 +4,14 @@ import dev.evenkeel.protocol.DelayedId;
 import dev.evenkeel.protocol.Message;
 import java.nio.ByteBuffer;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Delayed messages of a shard, by due time.
  *
  * @param next where to read on; null: this is all
  */
-public record DelayedAnswer(List<DelayedCopy> messages, DelayedId next) {
+public record DelayedAnswer(List<DelayedCopy> messages, @Nullable DelayedId next) {
   private static final Codec<DelayedId> ID = Codec.record(DelayedId.class);
 
   private static final Codec<DelayedAnswer> CODEC =
@@ -24,9 +25,9 @@ public record DelayedAnswer(List<DelayedCopy> messages, DelayedId next) {
    *
    * @param copy of the message, as {@link MessageCodec} writes it; null: it cannot be read
    */
-  public record DelayedCopy(DelayedId id, byte[] copy) {
+  public record DelayedCopy(DelayedId id, byte @Nullable [] copy) {
     /** Null if it cannot be read. */
-    public Message message() {
+    public @Nullable Message message() {
       return copy == null ? null : MessageCodec.decode(copy);
     }
   }

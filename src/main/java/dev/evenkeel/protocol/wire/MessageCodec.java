@@ -42,6 +42,9 @@ public final class MessageCodec {
     }
     byte[] payload = in.blob();
     in.end();
+    if (payload == null) {
+      throw INVALID.error("a message needs a payload, which may be empty");
+    }
     return new Message(key, headers, timestamp, payload);
   }
 

@@ -32,6 +32,7 @@ import dev.evenkeel.protocol.TopicInfo;
 import java.util.Collections;
 import java.util.List;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** Bytes of the records that commands, replies and the store share. */
 public final class RecordCodec {
@@ -150,7 +151,7 @@ public final class RecordCodec {
       if (!topic.dropped().isEmpty()) {
         LAYOUTS.write(out, topic.dropped());
       }
-      NEXT_LAYOUT.write(out, topic.next());
+      writeNullable(NEXT_LAYOUT, out, topic.next());
     }
     TOPIC_CONFIG.write(out, topic.config());
     TOPIC_STATE.write(out, topic.state());
@@ -166,7 +167,7 @@ public final class RecordCodec {
       Codec.checkForm("a topic", form, TOPIC_FORM_LAYOUTS, TOPIC_FORM_DROPPED);
       id = in.i32();
     }
-    String name = in.text();
+    String name = in.neededText();
     if (plain) {
       int shards = in.i32();
       return new TopicInfo(id, name, shards, TOPIC_CONFIG.read(in), TOPIC_STATE.read(in), in.i64());
@@ -225,10 +226,10 @@ public final class RecordCodec {
         LEASE_STAGE.write(out, lease.stage());
       }
       if (crashes) {
-        (skipped ? CRASHES_OR_NONE : CRASHES).write(out, lease.crashes());
+        writeNullable(skipped ? CRASHES_OR_NONE : CRASHES, out, lease.crashes());
       }
       if (skipped) {
-        SKIPPED.write(out, lease.skipped());
+        writeNullable(SKIPPED, out, lease.skipped());
       }
     } else if (lease.groupTerm() != 0) {
       out.text(null).u8(LEASE_FORM_TERM).i64(lease.groupTerm());
@@ -237,7 +238,13 @@ public final class RecordCodec {
     write(out, lease.shard());
     out.i64(lease.epoch()).text(lease.owner()).text(lease.instance());
     out.i64(lease.committed()).i64(lease.stateOffset()).blob(lease.state());
-    (heir ? DRAIN_TO_HEIR : DRAIN).write(out, lease.drain());
+    writeNullable(heir ? DRAIN_TO_HEIR : DRAIN, out, lease.drain());
+  }
+
+  /** With a codec that can write what the value is. */
+  @SuppressWarnings("NullAway")
+  private static <T> void writeNullable(Codec<T> codec, Bytes out, @Nullable T value) {
+    codec.write(out, value);
   }
 
   public static Lease lease(ByteReader in) {
@@ -271,7 +278,7 @@ public final class RecordCodec {
         crashes = CRASHES_OR_NONE.read(in);
         skipped = SKIPPED.read(in);
       }
-      group = in.text();
+      group = in.neededText();
     }
     return new Lease(
         group,

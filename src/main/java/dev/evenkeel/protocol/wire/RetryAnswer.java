@@ -4,6 +4,7 @@ import dev.evenkeel.protocol.RefusedException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Messages whose next attempt is due.
@@ -16,7 +17,7 @@ import java.util.stream.Collectors;
  * @param batches that have the messages of retries without a copy
  */
 public record RetryAnswer(
-    long nextInMillis, List<Retry> due, Known known, List<PlacedBatch> batches) {
+    long nextInMillis, List<Retry> due, @Nullable Known known, List<PlacedBatch> batches) {
   /**
    * A message to be tried.
    *
@@ -24,7 +25,7 @@ public record RetryAnswer(
    * @param copy of the message, as {@code wire.MessageCodec} writes it; null: it is in one of the
    *     batches
    */
-  public record Retry(long offset, int attempts, long keyHash, byte[] copy) {}
+  public record Retry(long offset, int attempts, long keyHash, byte @Nullable [] copy) {}
 
   /** A message that waits in the owner's window. */
   public record Held(long offset, int attempts, long dueInMillis) {}

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * The bytes of a sealed type whose members are records: a tag, then the components. A record may
@@ -71,7 +72,7 @@ public final class Tagged<T> implements Codec<T> {
 
   /** The form in which a value is written. */
   private Form<T> form(T value) {
-    List<Form<T>> forms = byType.get(value.getClass());
+    List<Form<T>> forms = Objects.requireNonNull(byType.get(value.getClass()));
     Object[] components = forms.get(0).layout().values(value);
     for (Form<T> form : forms) {
       if (form.layout().fit(components)) {
