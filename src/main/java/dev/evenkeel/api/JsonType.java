@@ -14,10 +14,12 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How values of a Java type are written as JSON, and read from it.
@@ -26,14 +28,15 @@ import java.util.stream.Stream;
  * @param absent what stands for a field that says nothing: null, false, 0 or empty
  * @param write gives the JSON of a value that is not null
  */
-record JsonType(String right, Object absent, Function<Object, Object> write, Reader reader) {
+record JsonType(
+    String right, @Nullable Object absent, Function<Object, Object> write, Reader reader) {
   /** Reads JSON that is not null. */
   private interface Reader {
     /**
      * @param strict whether a record refuses fields that it does not have
      * @return null: the JSON is not what it must be
      */
-    Object read(Object json, boolean strict);
+    @Nullable Object read(Object json, boolean strict);
   }
 
   static final JsonType TEXT = plain(String.class, "a string");
@@ -65,7 +68,7 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
           Object.class, plain(Object.class, "a value"));
 
   /** The type of a component; null: its form is to be declared. */
-  static JsonType of(RecordComponent component) {
+  static @Nullable JsonType of(RecordComponent component) {
     if (component.isAnnotationPresent(AlsoNumber.class)) {
       return simple(
           "a string",
@@ -80,7 +83,9 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
             component.getGenericType(),
             bounds == null ? Long.MIN_VALUE : bounds.min(),
             bounds == null ? Long.MAX_VALUE : bounds.max());
-    return component.isAnnotationPresent(NotEmpty.class) ? type.notEmpty() : type;
+    return component.isAnnotationPresent(NotEmpty.class)
+        ? Objects.requireNonNull(type).notEmpty()
+        : type;
   }
 
   /** Whether values of a type are records, or lists or maps of them. */
@@ -101,7 +106,7 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
             json instanceof JsonArray array && array.isEmpty() ? null : reader.read(json, strict));
   }
 
-  private static JsonType of(Type type, long min, long max) {
+  private static @Nullable JsonType of(Type type, long min, long max) {
     if (type instanceof ParameterizedType generic) {
       Type[] of = generic.getActualTypeArguments();
       JsonType item = of(of[of.length - 1], min, max);
@@ -152,7 +157,7 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
         json -> json instanceof String text && text.length() <= charsMax ? text : null);
   }
 
-  private static Object instant(Object json) {
+  private static @Nullable Object instant(Object json) {
     try {
       return json instanceof String text ? Instant.parse(text) : null;
     } catch (DateTimeException e) {
@@ -262,12 +267,12 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
   }
 
   /** Reads JSON that is not null; null: it is not what it must be. */
-  Object read(Object json, boolean strict) {
+  @Nullable Object read(Object json, boolean strict) {
     return reader.read(json, strict);
   }
 
   /** Reads a text, such as that of a query parameter; null: it is not what it must be. */
-  Object ofText(String text) {
+  @Nullable Object ofText(String text) {
     return Stream.<Object>of(text, number(text), text.equals("true"))
         .filter(json -> json != null && String.valueOf(json).equals(text))
         .map(json -> read(json, true))
@@ -276,7 +281,7 @@ record JsonType(String right, Object absent, Function<Object, Object> write, Rea
         .orElse(null);
   }
 
-  private static Object number(String text) {
+  private static @Nullable Object number(String text) {
     try {
       return Long.valueOf(text);
     } catch (NumberFormatException e) {

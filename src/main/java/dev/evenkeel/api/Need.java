@@ -1,6 +1,7 @@
 package dev.evenkeel.api;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What somebody needs to ask or to see something: one of some permissions for a name.
@@ -8,11 +9,11 @@ import java.util.List;
  * @param name of a topic or group, or {@link #NO_NAME}; null: whatever the name
  * @param kinds any of these will do; a refusal names the first
  */
-public record Need(String name, List<Permission.Kind> kinds) {
+public record Need(@Nullable String name, List<Permission.Kind> kinds) {
   /** A name that no permission but {@code *} covers. */
   public static final String NO_NAME = "";
 
-  public static Need of(String name, Permission.Kind... kinds) {
+  public static Need of(@Nullable String name, Permission.Kind... kinds) {
     return new Need(name, List.of(kinds));
   }
 

@@ -10,12 +10,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One operation of the API: everything that is known of it beside its implementation.
@@ -48,15 +50,15 @@ public final class Operation<Q extends Record, A> {
   /** The field of a question over the event bus that says which operation it is of. */
   public static final String ACTION = "action";
 
-  private final String address;
-  private final String action;
+  private final @Nullable String address;
+  private final @Nullable String action;
   private final RecordJson<Q> question;
   private final Class<Q> questionType;
   private final Class<? extends Record> answerType;
   private final boolean listed;
 
-  private Method method;
-  private String path;
+  private @Nullable Method method;
+  private @Nullable String path;
   private int status = 200;
   private boolean changes;
   private boolean bodyNeeded = true;
@@ -67,22 +69,22 @@ public final class Operation<Q extends Record, A> {
   private final Map<String, Class<? extends Record>> parts = new HashMap<>();
   private final List<String> busOnly = new ArrayList<>();
   private final Map<String, String> headers = new LinkedHashMap<>();
-  private String list;
-  private Heading heading;
+  private @Nullable String list;
+  private @Nullable Heading heading;
   private final List<String> needed = new ArrayList<>();
   private final List<Refusal> refusals = new ArrayList<>();
   private final List<Function<JsonObject, Stream<Need>>> needs = new ArrayList<>();
   private Function<JsonObject, Stream<Need>> needsForAnswer = answer -> Stream.of();
-  private Function<JsonObject, Need> shows;
-  private Q questionExample;
-  private A answerExample;
+  private @Nullable Function<JsonObject, Need> shows;
+  private @Nullable Q questionExample;
+  private @Nullable A answerExample;
 
   /** Null: it has no events. */
-  private Function<JsonObject, String> eventId;
+  private @Nullable Function<JsonObject, String> eventId;
 
   private Operation(
-      String address,
-      String action,
+      @Nullable String address,
+      @Nullable String action,
       Class<Q> questionType,
       Class<? extends Record> answerType,
       boolean listed) {
@@ -103,7 +105,7 @@ public final class Operation<Q extends Record, A> {
    * @param action null: the only operation of the address
    */
   static <Q extends Record, A extends Record> Operation<Q, A> of(
-      String address, String action, Class<Q> question, Class<A> answer) {
+      @Nullable String address, @Nullable String action, Class<Q> question, Class<A> answer) {
     return Operations.add(new Operation<>(address, action, question, answer, false));
   }
 
@@ -174,12 +176,12 @@ public final class Operation<Q extends Record, A> {
    * @param words the same for people; null: the question's comment says it
    * @param need gives null if nothing is needed
    */
-  Operation<Q, A> needs(String words, Function<JsonObject, Need> need) {
+  Operation<Q, A> needs(@Nullable String words, Function<JsonObject, @Nullable Need> need) {
     return needsAll(words, asked -> Stream.ofNullable(need.apply(asked)));
   }
 
   /** Whoever asks needs all of these, too. */
-  Operation<Q, A> needsAll(String words, Function<JsonObject, Stream<Need>> all) {
+  Operation<Q, A> needsAll(@Nullable String words, Function<JsonObject, Stream<Need>> all) {
     needs.add(all);
     if (words != null) {
       needed.add(words);
@@ -289,12 +291,12 @@ public final class Operation<Q extends Record, A> {
   // ---- What is known of it
 
   /** Where it is asked over the event bus; null: nowhere. */
-  public String address() {
+  public @Nullable String address() {
     return address;
   }
 
   /** The {@link #ACTION} of questions; null: they have none. */
-  public String action() {
+  public @Nullable String action() {
     return action;
   }
 
@@ -313,11 +315,11 @@ public final class Operation<Q extends Record, A> {
   }
 
   /** Null: it cannot be asked over HTTP. */
-  public Method method() {
+  public @Nullable Method method() {
     return method;
   }
 
-  public String path() {
+  public @Nullable String path() {
     return path;
   }
 
@@ -334,7 +336,7 @@ public final class Operation<Q extends Record, A> {
   }
 
   /** The record of the parts that are joined by slashes to a field; null: it is one parameter. */
-  public Class<? extends Record> parts(String field) {
+  public @Nullable Class<? extends Record> parts(String field) {
     return parts.get(field);
   }
 
@@ -370,13 +372,13 @@ public final class Operation<Q extends Record, A> {
 
   /** Whether a request has a body. */
   public boolean hasBody() {
-    return method.hasBody() && !fieldsBesidePath().isEmpty();
+    return Objects.requireNonNull(method).hasBody() && !fieldsBesidePath().isEmpty();
   }
 
   /** The path with its parameters in another form. */
   public String path(UnaryOperator<String> parameter) {
     return PARAMETER
-        .matcher(path)
+        .matcher(Objects.requireNonNull(path))
         .replaceAll(found -> Matcher.quoteReplacement(parameter.apply(found.group(1))));
   }
 
@@ -386,7 +388,7 @@ public final class Operation<Q extends Record, A> {
   }
 
   /** The field of the answer that often is all of it; null: there is none. */
-  public String oftenOnly() {
+  public @Nullable String oftenOnly() {
     return list;
   }
 
@@ -421,13 +423,13 @@ public final class Operation<Q extends Record, A> {
   }
 
   /** What whoever asks needs, for people; null: nothing. */
-  public String needed() {
+  public @Nullable String needed() {
     return needed.isEmpty() ? null : String.join(" and ", needed);
   }
 
   /** The heading under which it is described. */
   public Heading heading() {
-    return heading;
+    return Objects.requireNonNull(heading);
   }
 
   /** Whether it needs no user. */
@@ -446,7 +448,7 @@ public final class Operation<Q extends Record, A> {
   }
 
   /** What one needs to see an item of the answer; null: whoever asked may see it. */
-  public Need needToSee(JsonObject item) {
+  public @Nullable Need needToSee(JsonObject item) {
     return shows == null ? null : shows.apply(item);
   }
 
@@ -456,11 +458,11 @@ public final class Operation<Q extends Record, A> {
   }
 
   public Q questionExample() {
-    return questionExample;
+    return Objects.requireNonNull(questionExample);
   }
 
   public A answerExample() {
-    return answerExample;
+    return Objects.requireNonNull(answerExample);
   }
 
   /** Reads what an untrusted program asks. */
@@ -513,7 +515,8 @@ public final class Operation<Q extends Record, A> {
 
   /** The server-sent event with an item of the answer. */
   public String event(JsonObject item) {
-    return "id: %s\nevent: message\ndata: %s\n\n".formatted(eventId.apply(item), item.encode());
+    return "id: %s\nevent: message\ndata: %s\n\n"
+        .formatted(Objects.requireNonNull(eventId).apply(item), item.encode());
   }
 
   /** A field of a question that may be anything, as text. */
@@ -524,12 +527,10 @@ public final class Operation<Q extends Record, A> {
   /** As people write it, such as {@code quotas set}. */
   @Override
   public String toString() {
-    return address == null
-        ? questionType.getSimpleName()
-        : action == null ? addressWord() : addressWord() + " " + action;
-  }
-
-  private String addressWord() {
-    return address.substring(address.lastIndexOf('.') + 1);
+    if (address == null) {
+      return questionType.getSimpleName();
+    }
+    String word = address.substring(address.lastIndexOf('.') + 1);
+    return action == null ? word : word + " " + action;
   }
 }

@@ -61,6 +61,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** All operations of the API. */
 public final class Operations {
@@ -648,7 +649,8 @@ public final class Operations {
         null);
   }
 
-  private static NodeChangeView done(String node, Membership membership, Estimate estimate) {
+  private static NodeChangeView done(
+      String node, Membership membership, @Nullable Estimate estimate) {
     return new NodeChangeView(
         node, NodeChangeView.State.DONE, membership, Map.of(), estimate, null);
   }
@@ -858,7 +860,7 @@ public final class Operations {
   }
 
   /** The operation of an address and action; null: there is none. */
-  public static Operation<?, ?> find(String address, Object action) {
+  public static @Nullable Operation<?, ?> find(String address, @Nullable Object action) {
     for (Operation<?, ?> each : ALL) {
       if (address.equals(each.address())
           && (each.action() == null || each.action().equals(action))) {

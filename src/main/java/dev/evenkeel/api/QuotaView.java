@@ -30,7 +30,7 @@ public record QuotaView(
   }
 
   /** A quota, with what was used. */
-  public static QuotaView of(Quota quota, Long usedBytes, Long usedMessages) {
+  public static QuotaView of(Quota quota, @Nullable Long usedBytes, @Nullable Long usedMessages) {
     boolean bytes = quota.bytesPerSecond() > 0;
     boolean messages = quota.messages() > 0;
     return new QuotaView(

@@ -51,7 +51,7 @@ public final class RecordJson<T extends Record> {
   /** The fields that hold contents of messages. */
   private final Set<String> contents = new HashSet<>();
 
-  private String caller;
+  private @Nullable String caller;
 
   public RecordJson(Class<T> type) {
     for (RecordComponent each : type.getRecordComponents()) {
@@ -93,7 +93,7 @@ public final class RecordJson<T extends Record> {
     return array;
   }
 
-  private Form form(RecordComponent component) {
+  private @Nullable Form form(RecordComponent component) {
     if (component.isAnnotationPresent(Inline.class)) {
       RecordJson<?> inner = of(component.getType().asSubclass(Record.class));
       fields.addAll(inner.fields);
@@ -178,7 +178,7 @@ public final class RecordJson<T extends Record> {
           }
           String field = base64 == null ? name : coded;
           Object value = base64 == null ? text : base64;
-          JsonType type = types.get(field);
+          JsonType type = base64 == null ? JsonType.TEXT : JsonType.BASE64;
           if (value == null) {
             if (strict && !mayBeNull) {
               throw Refusal.INVALID.error("the field '%s' (or '%s') is missing", name, coded);
@@ -199,7 +199,7 @@ public final class RecordJson<T extends Record> {
   }
 
   /** What the component is if its field is missing; null: nothing, or it may not be missing. */
-  private static Object absent(RecordComponent component, JsonType type) {
+  private static @Nullable Object absent(RecordComponent component, JsonType type) {
     Default given = component.getAnnotation(Default.class);
     if (given != null) {
       return Objects.requireNonNull(type.ofText(given.value()), component::toString);
@@ -241,7 +241,8 @@ public final class RecordJson<T extends Record> {
 
   /** The component is a record whose fields are among those of this one; see {@link Inline}. */
   public RecordJson<T> inline(String name) {
-    RecordJson<?> inner = of(components.get(name).getType().asSubclass(Record.class));
+    RecordJson<?> inner =
+        of(Objects.requireNonNull(components.get(name)).getType().asSubclass(Record.class));
     return form(name, inner::writeTo, inner::read);
   }
 
@@ -283,8 +284,8 @@ public final class RecordJson<T extends Record> {
   /**
    * The field may be missing, as former builds do not send it. Then the component has this value.
    */
-  public RecordJson<T> former(String name, Object value) {
-    Form form = forms.get(name);
+  public RecordJson<T> former(String name, @Nullable Object value) {
+    Form form = Objects.requireNonNull(forms.get(name));
     forms.put(
         name,
         new Form(
@@ -294,8 +295,8 @@ public final class RecordJson<T extends Record> {
   }
 
   /** The field is left out if the component has this value. */
-  public RecordJson<T> unless(String name, Object usual) {
-    Form form = former(name, usual).forms.get(name);
+  public RecordJson<T> unless(String name, @Nullable Object usual) {
+    Form form = Objects.requireNonNull(former(name, usual).forms.get(name));
     forms.put(
         name,
         new Form(
@@ -349,7 +350,7 @@ public final class RecordJson<T extends Record> {
   }
 
   /** A copy of the record in which one component has another value. */
-  public T with(T record, String component, Object value) {
+  public T with(T record, String component, @Nullable Object value) {
     return make(
         forms.keySet().stream()
             .map(name -> name.equals(component) ? value : value(record, name))
@@ -357,7 +358,7 @@ public final class RecordJson<T extends Record> {
   }
 
   /** The field of the {@link Caller}; null: there is none. */
-  public String caller() {
+  public @Nullable String caller() {
     return caller;
   }
 
@@ -378,7 +379,7 @@ public final class RecordJson<T extends Record> {
    * @throws RefusedException INVALID if the field cannot have that value
    */
   public Object ofText(String where, String field, String text) {
-    JsonType type = types.get(field);
+    JsonType type = Objects.requireNonNull(types.get(field));
     Object value = type.ofText(text);
     if (value == null) {
       throw wrong(where, field, text, type);
@@ -387,19 +388,19 @@ public final class RecordJson<T extends Record> {
   }
 
   /** A component of a record. */
-  public static Object value(Record record, String component) {
+  public static @Nullable Object value(Record record, String component) {
     return of(record.getClass()).value((Object) record, component);
   }
 
-  private Object value(Object record, String name) {
+  private @Nullable Object value(Object record, String name) {
     try {
-      return components.get(name).getAccessor().invoke(record);
+      return Objects.requireNonNull(components.get(name)).getAccessor().invoke(record);
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(e);
     }
   }
 
-  private T make(Object[] values) {
+  private T make(@Nullable Object[] values) {
     try {
       return constructor.newInstance(values);
     } catch (InvocationTargetException e) {

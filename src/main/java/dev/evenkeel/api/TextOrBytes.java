@@ -12,6 +12,7 @@ import java.util.Base64;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +27,7 @@ public record TextOrBytes(@Nullable String text, @Nullable String base64) {
   private static final String BASE64 = "base64";
 
   /** Null of null. */
-  public static TextOrBytes of(byte[] bytes) {
+  public static @Nullable TextOrBytes of(byte @Nullable [] bytes) {
     if (bytes == null) {
       return null;
     }
@@ -49,8 +50,8 @@ public record TextOrBytes(@Nullable String text, @Nullable String base64) {
     return new TextOrBytes(null, base64);
   }
 
-  /** The text that {@code bytes} are in UTF-8, or null if they are not UTF-8. */
-  public static String textOrNull(byte[] bytes) {
+  /** The text that {@code bytes} are in UTF-8; null if they are not UTF-8. */
+  public static @Nullable String textOrNull(byte[] bytes) {
     String text = new String(bytes, StandardCharsets.UTF_8);
     // Decoding replaces malformed bytes by U+FFFD, but the text may also contain that character
     // itself.
@@ -94,7 +95,7 @@ public record TextOrBytes(@Nullable String text, @Nullable String base64) {
   /** The text, or the Base64. */
   @Override
   public String toString() {
-    return text != null ? text : base64;
+    return text != null ? text : Objects.requireNonNull(base64);
   }
 
   /** The field in which a component is if it is not text. */
@@ -109,14 +110,14 @@ public record TextOrBytes(@Nullable String text, @Nullable String base64) {
   }
 
   /** Reads a value in a map; null: it is none. */
-  static TextOrBytes read(Object json) {
+  static @Nullable TextOrBytes read(Object json) {
     return json instanceof JsonObject object
         ? coded(object.getValue(BASE64))
         : json instanceof String text ? of(text) : null;
   }
 
   /** Reads Base64; null: it is none. */
-  static TextOrBytes coded(Object json) {
+  static @Nullable TextOrBytes coded(@Nullable Object json) {
     try {
       TextOrBytes coded = json instanceof String text ? ofBase64(text) : null;
       return coded == null || coded.bytes() == null ? null : coded;

@@ -5,4 +5,7 @@
  * <p>Begin with {@link dev.evenkeel.api.Operations}. {@link dev.evenkeel.api.RecordJson} is the
  * form of the records in JSON.
  */
+@NullMarked
 package dev.evenkeel.api;
+
+import org.jspecify.annotations.NullMarked;

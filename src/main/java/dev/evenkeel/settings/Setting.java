@@ -6,6 +6,7 @@ import dev.evenkeel.protocol.Told;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One setting: all that is known of it beside its use. {@link Settings} makes it; the methods that
@@ -15,20 +16,20 @@ public final class Setting<T> implements Told {
   private final int index;
   private final String key;
   private final SettingType<T> type;
-  private T unset;
-  private T usual;
+  private @Nullable T unset;
+  private @Nullable T usual;
   private long min = Long.MIN_VALUE;
   private long max = Long.MAX_VALUE;
   private boolean zero;
   private int itemsMax = Integer.MAX_VALUE;
   private String option;
   private String label;
-  private String title;
+  private @Nullable String title;
   private String per = "";
   private String help = "";
 
   /** The setting that this one is like; null: none. */
-  private Setting<T> origin;
+  private @Nullable Setting<T> origin;
 
   Setting(int index, String key, SettingType<T> type) {
     this.index = index;
@@ -60,7 +61,7 @@ public final class Setting<T> implements Told {
   // ---- Its declaration
 
   /** The value that it has by default. */
-  public Setting<T> unless(T value) {
+  public Setting<T> unless(@Nullable T value) {
     unset = value;
     return this;
   }
@@ -163,7 +164,7 @@ public final class Setting<T> implements Told {
     return index;
   }
 
-  Setting<T> origin() {
+  @Nullable Setting<T> origin() {
     return origin;
   }
 
@@ -176,7 +177,7 @@ public final class Setting<T> implements Told {
     return type == SettingType.FLAG;
   }
 
-  T unset() {
+  @Nullable T unset() {
     return unset;
   }
 
@@ -196,13 +197,14 @@ public final class Setting<T> implements Told {
   }
 
   /** What counts while it is not set; null: nothing does. */
-  public T usual() {
+  public @Nullable T usual() {
     return unset == null ? usual : unset;
   }
 
   /** Its default as people write it; null: it has none. */
-  public String usualText() {
-    return usual() == null ? null : type.format().apply(usual());
+  public @Nullable String usualText() {
+    T value = usual();
+    return value == null ? null : type.format().apply(value);
   }
 
   /** Its name in refusals. */
@@ -236,7 +238,7 @@ public final class Setting<T> implements Told {
   }
 
   /** The JSON of a value; null of null. */
-  Object toJson(T value) {
+  @Nullable Object toJson(@Nullable T value) {
     return value == null ? null : type.toJson().apply(value);
   }
 
@@ -246,7 +248,7 @@ public final class Setting<T> implements Told {
    * @param raw a text, or what YAML made of it
    * @throws RefusedException INVALID, saying what is right
    */
-  public T parse(Object raw) {
+  public T parse(@Nullable Object raw) {
     boolean plain = type.label().equals("N");
     T value;
     try {
@@ -260,7 +262,7 @@ public final class Setting<T> implements Told {
     return value;
   }
 
-  private String text(Object raw) {
+  private String text(@Nullable Object raw) {
     if (raw == null || raw instanceof List<?> && !isList()) {
       throw Refusal.INVALID.error("write one value");
     }
@@ -295,7 +297,7 @@ public final class Setting<T> implements Told {
    *
    * @throws RefusedException INVALID if a number is out of its bounds
    */
-  public void check(Object value) {
+  public void check(@Nullable Object value) {
     if (value instanceof Number number) {
       check(number.longValue());
     } else if (value instanceof List<?> list) {

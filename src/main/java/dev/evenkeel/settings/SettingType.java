@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How values of a setting are written: in JSON for programs, and as text for people.
@@ -173,7 +174,8 @@ public record SettingType<T>(
    * @param name of the setting, for the message; null: the message does not name it
    * @throws RefusedException INVALID, with the words that are right
    */
-  public static <E extends Enum<E>> E constantOf(Class<E> type, String name, String word) {
+  public static <E extends Enum<E>> E constantOf(
+      Class<E> type, @Nullable String name, String word) {
     E[] all = type.getEnumConstants();
     for (E each : all) {
       if (each.name().equalsIgnoreCase(word.replace('-', '_'))) {

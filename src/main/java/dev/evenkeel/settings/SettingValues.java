@@ -5,6 +5,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonObject;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Values of {@link Settings}. A subclass adds a getter and a setter for each. A null in JSON stands
@@ -49,10 +50,12 @@ public abstract class SettingValues<S extends SettingValues<S>> {
   /** The JSON of other settings, as far as some of these stand for them. */
   public final JsonObject jsonOf(Settings others) {
     JsonObject json = new JsonObject();
-    settings.all().stream()
-        .filter(each -> each.origin() != null)
-        .filter(each -> others.byKey().get(each.origin().key()) == each.origin())
-        .forEach(each -> json.put(each.origin().key(), json(each)));
+    for (Setting<?> each : settings.all()) {
+      Setting<?> origin = each.origin();
+      if (origin != null && others.byKey().get(origin.key()) == origin) {
+        json.put(origin.key(), json(each));
+      }
+    }
     return json;
   }
 
@@ -66,7 +69,7 @@ public abstract class SettingValues<S extends SettingValues<S>> {
     return json;
   }
 
-  private <T> Object json(Setting<T> setting) {
+  private <T> @Nullable Object json(Setting<T> setting) {
     return setting.toJson(given(setting));
   }
 
@@ -82,18 +85,18 @@ public abstract class SettingValues<S extends SettingValues<S>> {
 
   /** The value that was set, or the fixed default; null if there is neither. */
   @SuppressWarnings("unchecked")
-  public final <T> T given(Setting<T> setting) {
+  public final <T> @Nullable T given(Setting<T> setting) {
     return (T) values[setting.index()];
   }
 
   /** The value that was set, or what counts while none is. */
-  public final <T> T get(Setting<T> setting) {
+  public final <T> @Nullable T get(Setting<T> setting) {
     T value = given(setting);
     return value == null ? setting.usual() : value;
   }
 
   @SuppressWarnings("unchecked")
-  protected final <T> S set(Setting<T> setting, T value) {
+  protected final <T> S set(Setting<T> setting, @Nullable T value) {
     values[setting.index()] = value;
     return (S) this;
   }
