@@ -3,6 +3,7 @@ package dev.evenkeel.assign;
 import dev.evenkeel.protocol.GroupLease;
 import java.util.Collection;
 import java.util.Comparator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Elects the leader of a group in mode singleton. The result depends only on the members'
@@ -27,10 +28,10 @@ public final class Election {
   private Election() {}
 
   /**
-   * The candidate that is to lead, or null if there are none. One that resigned leads on if there
-   * is nobody else.
+   * The candidate that is to lead; null if there are none. One that resigned leads on if there is
+   * nobody else.
    */
-  public static Candidate elect(GroupLease lease, Collection<Candidate> candidates) {
+  public static @Nullable Candidate elect(GroupLease lease, Collection<Candidate> candidates) {
     return candidates.stream().min(order(lease)).orElse(null);
   }
 
@@ -44,8 +45,6 @@ public final class Election {
 
   /** Whether it is the present leader, and has not resigned as that. */
   private static boolean leads(GroupLease lease, Candidate candidate) {
-    return lease.held()
-        && lease.instance().equals(candidate.instance())
-        && candidate.resignedTerm() < lease.term();
+    return candidate.instance().equals(lease.instance()) && candidate.resignedTerm() < lease.term();
   }
 }

@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -211,7 +212,7 @@ public final class LoadAssignor implements Assignor {
           below == null || above != null && gain(above, gap) > gain(below, gap) ? above : below;
       return best == null || gain(best, gap) * 100 < average * GAIN_PERCENT
           ? -1
-          : shards.get(best).first();
+          : Objects.requireNonNull(shards.get(best)).first();
     }
 
     /** By how much the larger of the two loads falls. */
@@ -220,7 +221,7 @@ public final class LoadAssignor implements Assignor {
     }
 
     private TreeMap<Double, TreeSet<Integer>> of(Peers of, int member) {
-      return owned.get(of).computeIfAbsent(member, none -> new TreeMap<>());
+      return Objects.requireNonNull(owned.get(of)).computeIfAbsent(member, none -> new TreeMap<>());
     }
 
     private void give(int shard, Peers of, int member) {
@@ -230,7 +231,7 @@ public final class LoadAssignor implements Assignor {
     }
 
     private void take(int shard, Peers of, int member) {
-      TreeSet<Integer> same = of(of, member).get(load[shard]);
+      TreeSet<Integer> same = Objects.requireNonNull(of(of, member).get(load[shard]));
       same.remove(shard);
       if (same.isEmpty()) {
         of(of, member).remove(load[shard]);

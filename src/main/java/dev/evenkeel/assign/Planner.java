@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Plans which member is to own which shard, and says how evenly a group is owned. */
 public final class Planner {
@@ -69,8 +70,8 @@ public final class Planner {
     return planned(snapshot, new StickyAssignor().assign(snapshot), cut + "; planned by sticky");
   }
 
-  private static String check(
-      Map<Shard, String> answer, Snapshot snapshot, Map<Shard, String> targets) {
+  private static @Nullable String check(
+      @Nullable Map<Shard, String> answer, Snapshot snapshot, Map<Shard, String> targets) {
     if (answer == null) {
       return "answered null";
     }
@@ -100,7 +101,8 @@ public final class Planner {
     return null;
   }
 
-  private static Plan planned(Snapshot snapshot, Map<Shard, String> targets, String problem) {
+  private static Plan planned(
+      Snapshot snapshot, Map<Shard, String> targets, @Nullable String problem) {
     return new Plan(targets, moves(snapshot, targets), problem);
   }
 

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A snapshot with numbers in place of names. Members, topics and shards are sorted, so the order of
@@ -42,7 +43,7 @@ final class Roster {
   final long[] lag;
 
   /** What the shard costs its owner; null if unknown. */
-  final Snapshot.Work[] work;
+  final Snapshot.@Nullable Work[] work;
 
   private Roster(String[] members, int[][] topicsOf, List<Snapshot.Held> helds, int[] from) {
     int count = helds.size();
@@ -120,9 +121,10 @@ final class Roster {
     }
   }
 
-  private static int mayOwn(List<Snapshot.Member> sorted, Integer member, Shard shard) {
-    boolean may = member != null && sorted.get(member).topicIds().contains(shard.topicId());
-    return may ? member : NOBODY;
+  private static int mayOwn(List<Snapshot.Member> sorted, @Nullable Integer member, Shard shard) {
+    return member != null && sorted.get(member).topicIds().contains(shard.topicId())
+        ? member
+        : NOBODY;
   }
 
   int topics() {

@@ -3,6 +3,7 @@ package dev.evenkeel.assign;
 import dev.evenkeel.protocol.Shard;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is known of one group when a rebalance is planned. A snapshot says the same in whatever
@@ -26,16 +27,21 @@ public record Snapshot(List<Member> members, List<Held> shards) {
   /**
    * A shard and who has it.
    *
-   * @param owner who owns it and lives, or null if nobody does. It need not be among the members:
-   *     one that is about to leave still owns
-   * @param heir who gets it when the hand-over under way ends, or null if there is none or it is
-   *     open who; it need not be among the members either
-   * @param lag messages that the group has not consumed, or null if that is unknown
-   * @param work what the shard costs its owner, or null if that is unknown
+   * @param owner who owns it and lives; null if nobody does. It need not be among the members: one
+   *     that is about to leave still owns
+   * @param heir who gets it when the hand-over under way ends; null if there is none or it is open
+   *     who; it need not be among the members either
+   * @param lag messages that the group has not consumed; null if that is unknown
+   * @param work what the shard costs its owner; null if that is unknown
    */
-  public record Held(Shard shard, String owner, String heir, Long lag, Work work) {
+  public record Held(
+      Shard shard,
+      @Nullable String owner,
+      @Nullable String heir,
+      @Nullable Long lag,
+      @Nullable Work work) {
     /** A shard of unknown work. */
-    public Held(Shard shard, String owner, String heir, Long lag) {
+    public Held(Shard shard, @Nullable String owner, @Nullable String heir, @Nullable Long lag) {
       this(shard, owner, heir, lag, null);
     }
   }

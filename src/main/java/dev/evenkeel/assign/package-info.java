@@ -5,4 +5,7 @@
  * <p>Begin with {@link dev.evenkeel.assign.Planner}; {@link dev.evenkeel.assign.Assignor} is what a
  * user may replace.
  */
+@NullMarked
 package dev.evenkeel.assign;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,6 +1,7 @@
 package dev.evenkeel.dedup;
 
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The automaton of one key: the head works, the tail waits, and all other claims are declined.
@@ -42,13 +43,13 @@ import java.util.function.Predicate;
  * @param <C> type of claims, with what a coordinator keeps for each
  */
 public class Automaton<C extends Claim> {
-  private C head;
-  private C tail;
+  private @Nullable C head;
+  private @Nullable C tail;
 
   public Automaton() {}
 
   /** An automaton as it was stored. */
-  Automaton(C head, C tail) {
+  Automaton(@Nullable C head, @Nullable C tail) {
     this.head = head;
     this.tail = tail;
   }
@@ -61,13 +62,13 @@ public class Automaton<C extends Claim> {
     return tail == null ? State.PROCESS : State.BLOCK;
   }
 
-  /** The claim that works, or null. */
-  public final C head() {
+  /** The claim that works. */
+  public final @Nullable C head() {
     return head;
   }
 
-  /** The claim that waits, or null. */
-  public final C tail() {
+  /** The claim that waits. */
+  public final @Nullable C tail() {
     return tail;
   }
 
@@ -79,38 +80,34 @@ public class Automaton<C extends Claim> {
    * @param nowMillis time of the clock that this automaton uses for all times
    */
   public final Answer enQueue(C claim, long nowMillis) {
-    switch (state()) {
-      case INIT:
-        claim.sinceMillis = nowMillis;
-        head = claim;
-        return Answer.ACCEPT;
-      case PROCESS:
-        if (claim.same(head)) {
-          return Answer.ACCEPT;
-        }
-        claim.sinceMillis = nowMillis;
-        tail = claim;
-        return Answer.BLOCK;
-      default:
-        if (claim.same(head)) {
-          return Answer.ACCEPT;
-        }
-        if (claim.same(tail)) {
-          if (claim.waitsUntilMillis() > tail.waitsUntilMillis()) {
-            claim.sinceMillis = tail.sinceMillis;
-            tail = claim;
-          }
-          return Answer.BLOCK;
-        }
-        if (claim.sameWork(tail) || nowMillis >= tail.waitsUntilMillis()) {
-          // Declined in favour of its own former claim, or of one that has begun and may not see
-          // its change, the work would never be done.
-          claim.sinceMillis = nowMillis;
-          tail = claim;
-          return Answer.BLOCK;
-        }
-        return Answer.DECLINE;
+    if (head == null) {
+      claim.sinceMillis = nowMillis;
+      head = claim;
+      return Answer.ACCEPT;
     }
+    if (claim.same(head)) {
+      return Answer.ACCEPT;
+    }
+    if (tail == null) {
+      claim.sinceMillis = nowMillis;
+      tail = claim;
+      return Answer.BLOCK;
+    }
+    if (claim.same(tail)) {
+      if (claim.waitsUntilMillis() > tail.waitsUntilMillis()) {
+        claim.sinceMillis = tail.sinceMillis;
+        tail = claim;
+      }
+      return Answer.BLOCK;
+    }
+    if (claim.sameWork(tail) || nowMillis >= tail.waitsUntilMillis()) {
+      // Declined in favour of its own former claim, or of one that has begun and may not see its
+      // change, the work would never be done.
+      claim.sinceMillis = nowMillis;
+      tail = claim;
+      return Answer.BLOCK;
+    }
+    return Answer.DECLINE;
   }
 
   /** Gives back the place of {@code claim}, if it has one. */
@@ -133,7 +130,7 @@ public class Automaton<C extends Claim> {
   }
 
   /** Removes the head; the tail becomes the head. */
-  public final C evict(long nowMillis) {
+  public final @Nullable C evict(long nowMillis) {
     C evicted = head;
     pass(nowMillis);
     return evicted;

@@ -1,5 +1,7 @@
 package dev.evenkeel.dedup;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A claim to a place at an {@link Automaton}. Two are the same claim if member and token are equal,
  * so a repeated request is recognized, and an evicted claim is never mistaken for its successor.
@@ -33,7 +35,7 @@ public class Claim {
     return token;
   }
 
-  public final boolean same(Claim other) {
+  public final boolean same(@Nullable Claim other) {
     return other == this
         || other != null && token == other.token && worker.member().equals(other.worker.member());
   }

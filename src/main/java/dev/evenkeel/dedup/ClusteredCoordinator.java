@@ -1,12 +1,14 @@
 package dev.evenkeel.dedup;
 
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A coordinator over automata that all processes of a cluster share. Its requests may be lost or
@@ -145,7 +147,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
   /**
    * @param reply null if none came
    */
-  private void answered(SharedTicket ticket, SharedClaim claim, StepReply reply) {
+  private void answered(SharedTicket ticket, SharedClaim claim, @Nullable StepReply reply) {
     Answer outcome = null;
     boolean leave;
     boolean remind = false;
@@ -159,7 +161,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
       leave = ticket.leaving != null;
       if (reply != null && !leave) {
         ticket.heardMillis = lastMillis;
-        outcome = apply(ticket, reply.answer());
+        outcome = apply(ticket, Objects.requireNonNull(reply.answer()));
         remind = ticket.stage == SharedTicket.Stage.WAITING;
         again = remind && ticket.headMessage;
       }
@@ -180,13 +182,16 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
       return;
     }
     // Tells the head at each repeated request: so its process finds a claim that it does not know.
-    if (remind && reply.head() != null && (ticket.asks > 1 || reply.evicted() > 0)) {
+    if (reply != null
+        && remind
+        && reply.head() != null
+        && (ticket.asks > 1 || reply.evicted() > 0)) {
       tell(ticket.key(), reply.head());
     }
   }
 
   /** Notes an answer. Returns the outcome of the ticket if it is decided now, otherwise null. */
-  private Answer apply(SharedTicket ticket, Answer answer) {
+  private @Nullable Answer apply(SharedTicket ticket, Answer answer) {
     boolean first = ticket.answer() == null;
     if (first) {
       ticket.answer = answer;
@@ -281,10 +286,12 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
     SharedClaim claim;
     boolean worked;
     int tries;
+    CompletableFuture<Departure> leaving;
     synchronized (ticket) {
       claim = ticket.claim;
       worked = ticket.stage == SharedTicket.Stage.AT_WORK;
       tries = ++ticket.leaveTries;
+      leaving = Objects.requireNonNull(ticket.leaving);
     }
     seat.automata
         .step(new Step(Step.Kind.DEQUEUE, ticket.key(), claim))
@@ -294,7 +301,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
                 if (tries < LEAVE_TRIES_MAX) {
                   unleft.add(ticket);
                 } else {
-                  ticket.leaving.complete(Departure.NOT_HEAD);
+                  leaving.complete(Departure.NOT_HEAD);
                 }
                 return;
               }
@@ -303,7 +310,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
                 lost.increment();
               }
               tellNext(ticket.key(), reply);
-              ticket.leaving.complete(reply.departure());
+              leaving.complete(reply.departure());
             });
   }
 

@@ -1,7 +1,9 @@
 package dev.evenkeel.dedup;
 
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /** A claim and ticket within one JVM. A blocked one holds the future that wakes its waiter. */
 final class LocalTicket<K> extends Claim implements Ticket<K> {
@@ -16,12 +18,13 @@ final class LocalTicket<K> extends Claim implements Ticket<K> {
   final int hash;
 
   /** Set once, before anybody else sees this ticket. */
+  @SuppressWarnings("NullAway.Init")
   private Answer answer;
 
-  private CompletableFuture<Answer> turn;
+  private @Nullable CompletableFuture<Answer> turn;
 
   /** The slot of its place, present or former; null if it was declined. */
-  Slot<K> slot;
+  @Nullable Slot<K> slot;
 
   /** Whether it was given back. Guarded by the lock of its stripe. */
   boolean left;
@@ -71,7 +74,7 @@ final class LocalTicket<K> extends Claim implements Ticket<K> {
   public CompletionStage<Answer> turn() {
     return switch (answer) {
       case ACCEPT -> ACCEPTED;
-      case BLOCK -> turn;
+      case BLOCK -> Objects.requireNonNull(turn);
       case DECLINE -> DECLINED;
     };
   }

@@ -1,5 +1,7 @@
 package dev.evenkeel.dedup;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * How much a stream of messages repeats itself; see {@link RepetitionMeter}.
  *
@@ -10,7 +12,7 @@ package dev.evenkeel.dedup;
  * @param observedMessages how many messages were measured
  */
 public record Repetition(
-    Level level, int smallestDistance, Double declinedShare, long observedMessages) {
+    Level level, int smallestDistance, @Nullable Double declinedShare, long observedMessages) {
   /** How close the repetitions are. */
   public enum Level {
     /** No message was repeated. */

@@ -6,9 +6,11 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The automata of some keys, as one entry of the shared map. Automata in state INIT are dropped at
@@ -28,9 +30,9 @@ public final class SharedBucket {
    * A key that lost claims.
    *
    * @param evicted how many it lost
-   * @param head the claim that works on it now, or null
+   * @param head the claim that works on it now
    */
-  public record Swept(DedupKey key, int evicted, SharedClaim head) {}
+  public record Swept(DedupKey key, int evicted, @Nullable SharedClaim head) {}
 
   /** In the order of their last use. */
   private final LinkedHashMap<DedupKey, Automaton<SharedClaim>> automata =
@@ -111,7 +113,7 @@ public final class SharedBucket {
   public Set<String> members() {
     Set<String> members = new TreeSet<>();
     for (Automaton<SharedClaim> automaton : automata.values()) {
-      members.add(automaton.head().worker().member());
+      members.add(Objects.requireNonNull(automaton.head()).worker().member());
       if (automaton.tail() != null) {
         members.add(automaton.tail().worker().member());
       }

@@ -7,8 +7,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes and reads shared automata, steps and replies. All begin with a version. An automaton with
@@ -57,7 +59,9 @@ public final class SharedCodec {
 
   /** Reads what {@link #steps(List)} wrote. */
   public static List<Step> steps(byte[] bytes) {
-    return all(checked(bytes), in -> new Step(KINDS[in.u8()], in.key(), in.claim()));
+    return all(
+        checked(bytes),
+        in -> new Step(KINDS[in.u8()], in.key(), Objects.requireNonNull(in.claim())));
   }
 
   public static byte[] replies(SharedBucket.Replies replies) {
@@ -114,7 +118,7 @@ public final class SharedCodec {
     return items;
   }
 
-  private static int ordinal(Enum<?> value) {
+  private static int ordinal(@Nullable Enum<?> value) {
     return value == null ? NONE : value.ordinal();
   }
 
@@ -122,7 +126,7 @@ public final class SharedCodec {
     out.i64(key.high()).i64(key.low());
   }
 
-  private static void put(Bytes out, SharedClaim claim) {
+  private static void put(Bytes out, @Nullable SharedClaim claim) {
     if (claim == null) {
       out.u8(NONE);
       return;
@@ -155,8 +159,8 @@ public final class SharedCodec {
    */
   private static final class Reader {
     final ByteBuffer bytes;
-    private byte[] name;
-    private Worker worker;
+    private byte @Nullable [] name;
+    private @Nullable Worker worker;
 
     Reader(byte[] versioned) {
       bytes = ByteBuffer.wrap(versioned, 1, versioned.length - 1);
@@ -166,7 +170,7 @@ public final class SharedCodec {
       return bytes.get() & 0xff;
     }
 
-    <T> T of(T[] values) {
+    <T> @Nullable T of(T[] values) {
       int ordinal = u8();
       return ordinal == NONE ? null : values[ordinal];
     }
@@ -175,7 +179,7 @@ public final class SharedCodec {
       return new DedupKey(bytes.getLong(), bytes.getLong());
     }
 
-    SharedClaim claim() {
+    @Nullable SharedClaim claim() {
       int length = u8();
       if (length == NONE) {
         return null;
@@ -194,13 +198,15 @@ public final class SharedCodec {
     }
 
     private Worker worker(byte[] read, long shard, long work) {
-      boolean same = Arrays.equals(read, name);
-      if (!same || worker.shard() != shard || worker.work() != work) {
-        String member = same ? worker.member() : new String(read, StandardCharsets.UTF_8);
-        worker = new Worker(member, shard, work);
-        name = read;
+      Worker of = worker;
+      if (of == null || !Arrays.equals(read, name)) {
+        of = new Worker(new String(read, StandardCharsets.UTF_8), shard, work);
+      } else if (of.shard() != shard || of.work() != work) {
+        of = new Worker(of.member(), shard, work);
       }
-      return worker;
+      name = read;
+      worker = of;
+      return of;
     }
   }
 }

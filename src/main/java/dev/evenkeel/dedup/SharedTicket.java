@@ -2,6 +2,7 @@ package dev.evenkeel.dedup;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A ticket of {@link ClusteredCoordinator}: what the coordinator knows of one request. Only the
@@ -26,7 +27,7 @@ final class SharedTicket implements Ticket<DedupKey> {
   private final CompletableFuture<Answer> answered = new CompletableFuture<>();
 
   /** The first answer; null until it comes. */
-  volatile Answer answer;
+  volatile @Nullable Answer answer;
 
   Stage stage = Stage.ASKED;
 
@@ -48,7 +49,7 @@ final class SharedTicket implements Ticket<DedupKey> {
   long heardMillis;
 
   /** Completes when the place was given back; null until that begins. */
-  CompletableFuture<Departure> leaving;
+  @Nullable CompletableFuture<Departure> leaving;
 
   int leaveTries;
 
@@ -91,7 +92,7 @@ final class SharedTicket implements Ticket<DedupKey> {
   }
 
   @Override
-  public Answer answer() {
+  public @Nullable Answer answer() {
     return answer;
   }
 

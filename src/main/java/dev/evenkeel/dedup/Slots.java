@@ -1,6 +1,7 @@
 package dev.evenkeel.dedup;
 
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A hash table of slots that also keeps them in the order of their last use, and in the order in
@@ -68,24 +69,29 @@ final class Slots<K> {
     return slots.length;
   }
 
-  /** The key's slot, or null. */
-  Slot<K> find(K key, int hash) {
+  /** The key's slot. */
+  @Nullable Slot<K> find(K key, int hash) {
     if (keys == 0) {
       return null;
     }
     if (alone >= 0) {
       Slot<K> slot = slots[alone];
-      return slot.hash == hash && slot.head().key.equals(key) ? slot : null;
+      return holds(slot, key, hash) ? slot : null;
     }
     int at = buckets[hash & buckets.length - 1];
     while (at >= 0) {
       Slot<K> slot = slots[at];
-      if (slot.hash == hash && slot.head().key.equals(key)) {
+      if (holds(slot, key, hash)) {
         return slot;
       }
       at = slot.next;
     }
     return null;
+  }
+
+  private static <K> boolean holds(Slot<K> slot, K key, int hash) {
+    LocalTicket<K> head = slot.head();
+    return slot.hash == hash && head != null && head.key.equals(key);
   }
 
   /** A slot for a key that has none, whose head begins now. */

@@ -16,6 +16,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends dedup steps to their buckets in batches. Each bucket has one batch under way at a time, and
@@ -42,7 +43,7 @@ public final class StepBatches {
   public static final int BATCH_STEPS_MAX = 1_000;
 
   /** A step and what completes its future; null: the thread of the batches does. */
-  private record Pending(Step step, Executor home, CompletableFuture<StepReply> future) {}
+  private record Pending(Step step, @Nullable Executor home, CompletableFuture<StepReply> future) {}
 
   /** The steps that wait to go to one bucket. */
   private static final class Bucket {
@@ -75,7 +76,7 @@ public final class StepBatches {
 
   private final Carrier carrier;
   private final Executor executor;
-  private final Supplier<? extends Executor> homes;
+  private final Supplier<? extends @Nullable Executor> homes;
   private final Bucket[] buckets;
   private final LongAdder overflowed = new LongAdder();
   private final AtomicInteger waiting = new AtomicInteger();
@@ -88,7 +89,10 @@ public final class StepBatches {
    *     gives equal ones for one caller
    */
   public StepBatches(
-      int buckets, Carrier carrier, Executor executor, Supplier<? extends Executor> homes) {
+      int buckets,
+      Carrier carrier,
+      Executor executor,
+      Supplier<? extends @Nullable Executor> homes) {
     this.carrier = carrier;
     this.executor = executor;
     this.homes = homes;
@@ -154,8 +158,8 @@ public final class StepBatches {
         this::execute);
   }
 
-  private void carried(List<Pending> batch, byte[] bytes, Throwable failure) {
-    List<StepReply> replies = null;
+  private void carried(List<Pending> batch, byte[] bytes, @Nullable Throwable failure) {
+    List<StepReply> replies = List.of();
     Throwable cause = failure;
     if (cause == null) {
       try {
@@ -182,7 +186,8 @@ public final class StepBatches {
   }
 
   /** One task per caller, not per step. */
-  private static void complete(List<Pending> batch, List<StepReply> replies, Throwable failure) {
+  private static void complete(
+      List<Pending> batch, List<StepReply> replies, @Nullable Throwable failure) {
     RefusedException refused = failure == null ? null : unavailable(failure);
     Map<Executor, List<Runnable>> away = new HashMap<>();
     for (int i = 0; i < batch.size(); i++) {
@@ -206,7 +211,8 @@ public final class StepBatches {
   }
 
   private static RefusedException unavailable(Throwable failure) {
-    Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+    Throwable inner = failure.getCause();
+    Throwable cause = failure instanceof CompletionException && inner != null ? inner : failure;
     return new RefusedException(
         Refusal.UNAVAILABLE, "the shared map is out of reach: " + cause.getMessage());
   }

@@ -1,7 +1,9 @@
 package dev.evenkeel.dedup;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The automata of some keys of a {@link LocalCoordinator}, with their own lock. It holds the lock
@@ -66,8 +68,8 @@ final class Stripe<K> extends SpinLock {
     return ticket;
   }
 
-  /** Drops the least recently used key. Returns its waiter, or null. */
-  private LocalTicket<K> dropLeastUsed() {
+  /** Drops the least recently used key. Returns its waiter. */
+  private @Nullable LocalTicket<K> dropLeastUsed() {
     Slot<K> slot = slots.leastUsed();
     LocalTicket<K> tail = slot.tail();
     overflowed++;
@@ -90,17 +92,17 @@ final class Stripe<K> extends SpinLock {
         lost++;
       }
       ticket.left = true;
-      if (departure == Departure.FREED) {
+      if (slot != null && departure == Departure.FREED) {
         slots.remove(slot);
       } else if (departure == Departure.LEFT_QUEUE) {
         waiting--;
       }
-      if (departure != Departure.PASSED_ON) {
+      if (slot == null || departure != Departure.PASSED_ON) {
         return departure;
       }
       waiting--;
       slots.begun(slot);
-      next = slot.head();
+      next = Objects.requireNonNull(slot.head());
     } finally {
       unlock();
     }

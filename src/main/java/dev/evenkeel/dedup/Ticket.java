@@ -1,6 +1,7 @@
 package dev.evenkeel.dedup;
 
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A request for a place. Give it back by {@link QueueCoordinator#deQueue}, whatever the outcome,
@@ -17,7 +18,7 @@ public interface Ticket<K> {
   long token();
 
   /** The first answer, which does not change; null until it comes. */
-  Answer answer();
+  @Nullable Answer answer();
 
   /**
    * Completes with the first answer, or with ACCEPT if waiting ends before any answer came. After

@@ -6,4 +6,7 @@
  * dev.evenkeel.dedup.LocalCoordinator} keeps many keys in one JVM, {@link
  * dev.evenkeel.dedup.ClusteredCoordinator} across the cluster.
  */
+@NullMarked
 package dev.evenkeel.dedup;
+
+import org.jspecify.annotations.NullMarked;

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Counts how many messages each member of a group may be handed, so that no two live members ever
@@ -165,7 +166,7 @@ public final class LevelCounts {
   }
 
   private void relate(Checkpoint checkpoint) {
-    Entry young = byName.get(checkpoint.name());
+    Entry young = entry(checkpoint.name());
     Map<Long, Checkpoint.Reference> references = new HashMap<>();
     for (Checkpoint.Reference each : checkpoint.references()) {
       references.put(each.joined(), each);
@@ -403,7 +404,7 @@ public final class LevelCounts {
    * Whom {@code member} waits for: it may be handed nothing before that one has finished something.
    * Null if it waits for nobody but perhaps itself.
    */
-  public String waitsFor(String member) {
+  public @Nullable String waitsFor(String member) {
     Entry entry = entry(member);
     long most = entry.most();
     return most < limit(entry, most) ? null : entries.get(entry.blocker).name;

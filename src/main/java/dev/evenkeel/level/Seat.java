@@ -3,6 +3,7 @@ package dev.evenkeel.level;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One stay of a track among the others, from joining to being set aside or destroyed. A track that
@@ -52,10 +53,10 @@ class Seat extends SeatWord {
   /** Index of the seat that refused last. */
   private int blocker;
 
-  private volatile WaiterLink waiters;
-  private volatile Stall stall;
+  private volatile @Nullable WaiterLink waiters;
+  private volatile @Nullable Stall stall;
   private volatile int touches;
-  private volatile Waiter waiting;
+  private volatile @Nullable Waiter waiting;
 
   Seat(Coordinator coordinator) {
     this.coordinator = coordinator;
@@ -169,16 +170,16 @@ class Seat extends SeatWord {
     return true;
   }
 
-  /** The first of the list, or null. */
-  WaiterLink waiters() {
+  /** The first of the list. */
+  @Nullable WaiterLink waiters() {
     return waiters;
   }
 
-  boolean replaceWaiters(WaiterLink expected, WaiterLink next) {
+  boolean replaceWaiters(@Nullable WaiterLink expected, @Nullable WaiterLink next) {
     return WAITERS.compareAndSet(this, expected, next);
   }
 
-  WaiterLink takeWaiters() {
+  @Nullable WaiterLink takeWaiters() {
     return (WaiterLink) WAITERS.getAndSet(this, null);
   }
 
@@ -202,8 +203,8 @@ class Seat extends SeatWord {
     }
   }
 
-  /** The pending wait of the owner, or null. */
-  Waiter waiting() {
+  /** The pending wait of the owner. */
+  @Nullable Waiter waiting() {
     Waiter waiter = waiting;
     return waiter == null || waiter.future().isComplete() ? null : waiter;
   }

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Another way to keep consumers level: one dispatcher takes from a queue and distributes round
@@ -57,8 +58,8 @@ public final class SecondLevelQueues<T> {
       return name;
     }
 
-    /** The next element, or null if none is there now. */
-    public T poll() {
+    /** The next element; null if none is there now. */
+    public @Nullable T poll() {
       return queue.poll();
     }
   }
@@ -116,7 +117,7 @@ public final class SecondLevelQueues<T> {
   }
 
   /** Whose turn it is while its queue is full: all others wait for it. Null if nobody's. */
-  public Consumer<T> holder() {
+  public @Nullable Consumer<T> holder() {
     if (consumers.isEmpty() || consumers.get(turn).queue.remainingCapacity() > 0) {
       return null;
     }

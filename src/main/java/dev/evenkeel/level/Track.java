@@ -1,6 +1,7 @@
 package dev.evenkeel.level;
 
 import io.vertx.core.Future;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One walker's place among the others of its {@link Coordinator}.
@@ -26,7 +27,7 @@ public final class Track {
   private volatile Seat seat;
   private volatile boolean destroyed;
   private volatile State state = State.RUNNING;
-  private Seat refusedBy;
+  private @Nullable Seat refusedBy;
   private long refusedWord;
 
   /** How often the same word has refused after the first time. */

@@ -4,6 +4,7 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One wait of one track, by {@link Track#ready}: goes from seat to seat, and stays in the list of
@@ -18,10 +19,10 @@ final class Waiter {
   private final long[] references;
   private final long steps;
   private final Promise<Void> promise = Promise.promise();
-  private final Context context = Vertx.currentContext();
+  private final @Nullable Context context = Vertx.currentContext();
   private int at;
   private int left;
-  private volatile Seat parkedAt;
+  private volatile @Nullable Seat parkedAt;
   private volatile boolean settled;
 
   /**

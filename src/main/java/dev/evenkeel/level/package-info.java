@@ -6,4 +6,7 @@
  * dev.evenkeel.level.SecondLevelQueues} distributes into bounded queues instead, and {@link
  * dev.evenkeel.level.LevelCounts} holds the counts of a group across a cluster.
  */
+@NullMarked
 package dev.evenkeel.level;
+
+import org.jspecify.annotations.NullMarked;

@@ -228,8 +228,8 @@ enum PlantedFault {
   DEDUP_DECLINES_WHILE_NOBODY_WAITS(
       "dedup/Automaton.java",
       new Focus(Set.of(), kind -> kind.dedup() == Dedup.KEY),
-      "        claim.sinceMillis = nowMillis;\n        tail = claim;\n        return Answer.BLOCK;\n      default:",
-      "        return Answer.DECLINE;\n      default:",
+      "    if (tail == null) {\n      claim.sinceMillis = nowMillis;\n      tail = claim;\n      return Answer.BLOCK;",
+      "    if (tail == null) {\n      return Answer.DECLINE;",
       Promise.DEDUP_LATER,
       Promise.NOTHING_IS_LOST),
 
