@@ -6,6 +6,7 @@ import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Shard;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How many members died that had a message in hand, for each message. The count of a message stays
@@ -29,7 +30,7 @@ final class Deaths {
    *
    * @param crashes what the log knows; null: nothing
    */
-  void assigned(Shard shard, Crashes crashes) {
+  void assigned(Shard shard, @Nullable Crashes crashes) {
     forget(shard);
     if (crashes != null) {
       former.put(shard, crashes);
@@ -96,14 +97,14 @@ final class Deaths {
   }
 
   /** What is left if the first of them is over; null: nothing. */
-  private static Crashes behind(Crashes of) {
+  private static @Nullable Crashes behind(Crashes of) {
     long next = of.offset() + 1;
     int count = Math.min(of.count(), Crashes.CAREFUL_FROM);
     return next < of.until() ? new Crashes(next, count, of.until(), -1) : null;
   }
 
   /** What the log is to know of the shard now; null: it does already, or knows of more deaths. */
-  Outcome.Died toRecord(Shard shard) {
+  Outcome.@Nullable Died toRecord(Shard shard) {
     long first = -1;
     long last = -1;
     int most = 0;

@@ -10,9 +10,11 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Messages that were delivered and wait to be handed out, and messages that members have reported
@@ -68,13 +70,13 @@ final class Deliveries {
     return careful.size();
   }
 
-  /** The next message that is handed out alone, or null. */
-  Item pollAlone() {
+  /** The next message that is handed out alone. */
+  @Nullable Item pollAlone() {
     return careful.poll();
   }
 
-  /** The next message, or null. */
-  Item poll() {
+  /** The next message. */
+  @Nullable Item poll() {
     Item item = again.poll();
     return item == null ? fresh.poll() : item;
   }
@@ -110,10 +112,10 @@ final class Deliveries {
     List<Item> suspects = List.copyOf(careful);
     careful.clear();
     for (int i = waiting(); i > 0; i--) {
-      Item item = poll();
-      add(item.delivered(), item.ticket);
+      Item item = Objects.requireNonNull(poll());
+      add(item.delivered(), item.awaitedTicket());
     }
-    suspects.forEach(item -> add(item.delivered(), item.ticket));
+    suspects.forEach(item -> add(item.delivered(), item.awaitedTicket()));
   }
 
   /** A member has it. */
@@ -185,7 +187,7 @@ final class Deliveries {
 
   private void deadly(Item item) {
     deaths.over(item.id);
-    out.accept(new LevelAction.Deadly(item.ticket, item.deaths()));
+    out.accept(new LevelAction.Deadly(item.awaitedTicket(), item.deaths()));
   }
 
   /** The member that had it does not take part any more. */
@@ -212,7 +214,9 @@ final class Deliveries {
   }
 
   void giveBackWaiting(Shard shard) {
-    fresh.remove(shard).forEach(item -> out.accept(new LevelAction.GivenBack(item.ticket)));
+    fresh
+        .remove(shard)
+        .forEach(item -> out.accept(new LevelAction.GivenBack(item.awaitedTicket())));
     giveBackWaiting(again, shard);
     giveBackWaiting(careful, shard);
   }
@@ -222,7 +226,7 @@ final class Deliveries {
         item -> {
           boolean goes = item.id.shard().equals(shard);
           if (goes) {
-            out.accept(new LevelAction.GivenBack(item.ticket));
+            out.accept(new LevelAction.GivenBack(item.awaitedTicket()));
           }
           return goes;
         });
@@ -242,7 +246,7 @@ final class Deliveries {
     again.addAll(careful);
     careful.clear();
     for (Item item = poll(); item != null; item = poll()) {
-      out.accept(new LevelAction.GivenBack(item.ticket));
+      out.accept(new LevelAction.GivenBack(item.awaitedTicket()));
     }
   }
 

@@ -1,6 +1,8 @@
 package dev.evenkeel.dispatcher.level.core;
 
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides which members get the waiting messages. How many a member may be handed does not depend
@@ -72,7 +74,7 @@ final class HandOutOrder {
 
   private void hand(MemberSlot slot, long now) {
     Item alone = deliveries.pollAlone();
-    slot.hand(alone == null ? deliveries.poll() : alone, now);
+    slot.hand(alone == null ? Objects.requireNonNull(deliveries.poll()) : alone, now);
     members.counts().handedOut(slot.name, 1, now);
   }
 
@@ -88,10 +90,9 @@ final class HandOutOrder {
   }
 
   /**
-   * Strategy push: the member whose turn it is, and for which all others wait if it may not take;
-   * else null.
+   * Strategy push: the member whose turn it is, and for which all others wait if it may not take.
    */
-  MemberSlot turnHolder() {
+  @Nullable MemberSlot turnHolder() {
     return strategy == LevelPolicy.Strategy.PUSH && !members.inTurn().isEmpty() ? inTurn() : null;
   }
 
@@ -114,7 +115,7 @@ final class HandOutOrder {
    * messages failed or it has just joined. The member whose turn it is would wait for it for ever.
    * Null if there is none.
    */
-  private MemberSlot behind(MemberSlot turnHolder) {
+  private @Nullable MemberSlot behind(MemberSlot turnHolder) {
     MemberSlot slot = turnHolder;
     for (int i = 0; i < members.inTurn().size(); i++) {
       String other = members.counts().waitsFor(slot.name);
@@ -160,7 +161,7 @@ final class HandOutOrder {
         nextTurn();
         int count = Math.min(share, Math.min(slot.credit, deliveries.waiting()));
         for (int each = 0; each < count; each++) {
-          slot.hand(deliveries.poll(), now);
+          slot.hand(Objects.requireNonNull(deliveries.poll()), now);
         }
         if (count > 0) {
           slot.credit -= count;

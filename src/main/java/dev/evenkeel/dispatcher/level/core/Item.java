@@ -3,6 +3,8 @@ package dev.evenkeel.dispatcher.level.core;
 import dev.evenkeel.bus.level.HandOut.Entry;
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.protocol.Crashes;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** A message on its way to a member and back. */
 final class Item {
@@ -12,13 +14,13 @@ final class Item {
    * The message as it is handed out; null if a member has it from an earlier dispatcher and the log
    * has not delivered it yet.
    */
-  Entry entry;
+  @Nullable Entry entry;
 
   /** The ticket of its delivery; null if nobody waits for its end. */
-  Object ticket;
+  @Nullable Object ticket;
 
   /** The message as it was delivered. */
-  private Entry delivered;
+  private @Nullable Entry delivered;
 
   /** How many members died that had it in hand. */
   private int deaths;
@@ -49,8 +51,14 @@ final class Item {
     show();
   }
 
+  /** The message as it was delivered, for somebody who waits for its end. */
   Entry delivered() {
-    return delivered;
+    return Objects.requireNonNull(delivered);
+  }
+
+  /** The ticket of a delivery for which somebody waits. */
+  Object awaitedTicket() {
+    return Objects.requireNonNull(ticket);
   }
 
   /** Deaths are attempts, too. */

@@ -16,7 +16,9 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides what the level dispatcher of one group does next, in one term. Deliveries come in, each
@@ -62,7 +64,7 @@ public final class LevelDispatch {
    * @param permission null if it is refused
    * @param refusal null if it is not
    */
-  public record Heard(StartPermission permission, Refusal refusal) {
+  public record Heard(@Nullable StartPermission permission, @Nullable Refusal refusal) {
     static final Heard FENCED = new Heard(null, Refusal.FENCED);
     static final Heard NOT_YET = new Heard(null, Refusal.UNAVAILABLE);
   }
@@ -107,8 +109,8 @@ public final class LevelDispatch {
     stalls = new Stalls(members, order);
   }
 
-  /** The next thing to do, or null. */
-  public LevelAction poll() {
+  /** The next thing to do; null: nothing now. */
+  public @Nullable LevelAction poll() {
     return actions.poll();
   }
 
@@ -159,7 +161,7 @@ public final class LevelDispatch {
    *
    * @param crashes what the log knows of members that died before; null: nothing
    */
-  public void assigned(Shard shard, Crashes crashes) {
+  public void assigned(Shard shard, @Nullable Crashes crashes) {
     // What came after it was withdrawn may be of before a reset.
     offsets.forget(shard);
     deliveries.deaths.assigned(shard, crashes);
@@ -338,8 +340,8 @@ public final class LevelDispatch {
     }
   }
 
-  /** The member if its run is in that state of that session, else null. */
-  private MemberSlot slot(String instance, MemberSlot.State state, long session) {
+  /** The member if its run is in that state of that session. */
+  private @Nullable MemberSlot slot(String instance, MemberSlot.State state, long session) {
     MemberSlot slot = members.run(instance);
     return slot != null && slot.state == state && slot.session == session ? slot : null;
   }
@@ -411,7 +413,7 @@ public final class LevelDispatch {
     Restoring restoring = new Restoring(policy.range(), placed);
     members.restored(restoring.counts(policy.range(), term << JOININGS_BITS, now));
     for (MemberSlot slot : placed) {
-      SessionState answer = slot.answer;
+      SessionState answer = Objects.requireNonNull(slot.answer);
       answer.ended().forEach(deliveries::endedEarlier);
       if (restoring.fits(slot)) {
         for (MessageId id : answer.held()) {
@@ -582,8 +584,8 @@ public final class LevelDispatch {
     LevelCounts.Holder holder = stalls.holder(now);
     List<MemberSlot> late = new ArrayList<>();
     for (MemberSlot slot : members.inTurn()) {
-      boolean holds = holder != null && holder.member().equals(slot.name);
-      if (stalls.late(slot, holds ? holder.heldMillis() : -1, now)) {
+      long held = holder != null && holder.member().equals(slot.name) ? holder.heldMillis() : -1;
+      if (stalls.late(slot, held, now)) {
         late.add(slot);
       }
     }

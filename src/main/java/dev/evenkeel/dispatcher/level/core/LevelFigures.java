@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.level.core;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How level a group is.
@@ -9,7 +10,7 @@ import java.util.List;
  * @param range the most that two members may differ
  * @param gap the most that two members differ, in finished messages since the later one joined
  * @param round how often the shortest bar has grown by the range
- * @param holder name of the member for which the others wait, or null
+ * @param holder name of the member for which the others wait
  * @param heldMillis for how long
  * @param setAside how often a member was set aside
  * @param waiting messages that wait to be handed out
@@ -21,7 +22,7 @@ public record LevelFigures(
     LevelPolicy.Strategy strategy,
     long gap,
     long round,
-    String holder,
+    @Nullable String holder,
     long heldMillis,
     long setAside,
     int waiting,

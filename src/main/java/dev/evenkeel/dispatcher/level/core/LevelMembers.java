@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** The members of a group as its level dispatcher sees them. */
 final class LevelMembers {
@@ -38,12 +39,12 @@ final class LevelMembers {
     return byName.values();
   }
 
-  MemberSlot named(String name) {
+  @Nullable MemberSlot named(String name) {
     return byName.get(name);
   }
 
-  /** The run, or null. */
-  MemberSlot run(String instance) {
+  /** The run; null: it is none of a member. */
+  @Nullable MemberSlot run(String instance) {
     return byInstance.get(instance);
   }
 

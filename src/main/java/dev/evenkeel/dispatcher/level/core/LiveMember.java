@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.level.core;
 
 import dev.evenkeel.protocol.Limits;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A member as the registry knows it.
@@ -21,8 +22,8 @@ public record LiveMember(
     long stallTimeoutMillis,
     int crashesMax,
     boolean closing,
-    String user,
-    String node,
+    @Nullable String user,
+    @Nullable String node,
     boolean heard) {
   /** Of an unknown user, heard, and with the default of {@code crashesMax}. */
   public LiveMember(String name, String instance, long stallTimeoutMillis, boolean closing) {

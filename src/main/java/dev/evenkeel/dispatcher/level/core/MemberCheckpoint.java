@@ -11,6 +11,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a member keeps for the next level dispatcher, as bytes that only level dispatchers read.
@@ -64,8 +65,8 @@ public record MemberCheckpoint(Checkpoint checkpoint, long term, long change, Li
     return CODEC.encode(this);
   }
 
-  /** What {@code bytes} say, or null if they are none of ours. */
-  static MemberCheckpoint decode(byte[] bytes) {
+  /** What {@code bytes} say; null if they are none of ours. */
+  static @Nullable MemberCheckpoint decode(byte @Nullable [] bytes) {
     try {
       return bytes == null ? null : CODEC.decodeAll(ByteBuffer.wrap(bytes));
     } catch (RefusedException | BufferUnderflowException e) {

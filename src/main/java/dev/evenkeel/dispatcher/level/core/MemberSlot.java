@@ -9,7 +9,9 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One member as the level dispatcher sees it: its session, and what is handed to it in that
@@ -57,7 +59,7 @@ final class MemberSlot {
   boolean closing;
 
   /** Whose program it is; null: unknown. */
-  String user;
+  @Nullable String user;
 
   /** Whether it has sent this dispatcher a heartbeat. */
   boolean heard;
@@ -69,7 +71,7 @@ final class MemberSlot {
   long startMillis;
 
   /** Its answer, while answers of others are awaited. */
-  SessionState answer;
+  @Nullable SessionState answer;
 
   int capacity;
   long reportNumber;
@@ -93,7 +95,7 @@ final class MemberSlot {
   int handed;
 
   /** By number modulo the length, a power of two; null where it has ended. */
-  private Item[] ring = new Item[ROOM_FIRST];
+  private @Nullable Item[] ring = new Item[ROOM_FIRST];
 
   private long first;
   private long next;
@@ -155,7 +157,7 @@ final class MemberSlot {
 
   /** Whether it has a message in hand that it must handle alone. */
   boolean isAlone() {
-    return items == 1 && at(first).isCareful();
+    return items == 1 && existing(first).isCareful();
   }
 
   /** Messages in hand. */
@@ -175,9 +177,13 @@ final class MemberSlot {
     return (int) (SPAN_MAX - (next - first));
   }
 
-  /** The message of that number, or null if it has ended. */
-  Item at(long number) {
+  /** The message of that number; null if it has ended. */
+  @Nullable Item at(long number) {
     return number < first || number >= next ? null : ring[(int) number & ring.length - 1];
+  }
+
+  private Item existing(long number) {
+    return Objects.requireNonNull(at(number));
   }
 
   /** Adds a message that the member has already. */
@@ -197,7 +203,7 @@ final class MemberSlot {
 
   private void put(Item item) {
     if (next - first == ring.length) {
-      Item[] larger = new Item[ring.length * 2];
+      @Nullable Item[] larger = new Item[ring.length * 2];
       for (long each = first; each < next; each++) {
         larger[(int) each & larger.length - 1] = ring[(int) each & ring.length - 1];
       }
@@ -209,7 +215,7 @@ final class MemberSlot {
   }
 
   /** The message of that number has ended, well or not. Null if it had before. */
-  Item end(long number) {
+  @Nullable Item end(long number) {
     Item item = at(number);
     if (item == null) {
       return null;
@@ -238,14 +244,17 @@ final class MemberSlot {
 
   /** The next messages to be sent. The caller adds the checkpoint if it is due. */
   LevelAction.SendHandOut flush(
-      long term, byte[] checkpoint, Map<Integer, String> topicNames, CommittedOffsets offsets) {
+      long term,
+      byte @Nullable [] checkpoint,
+      Map<Integer, String> topicNames,
+      CommittedOffsets offsets) {
     long from = sent;
     long bytes = 0;
     List<HandOut.Entry> messages = new ArrayList<>();
     Map<Integer, String> topics = new LinkedHashMap<>();
     int lastTopic = -1;
     while (sent < next && messages.size() < HAND_OUT_MESSAGES_MAX) {
-      HandOut.Entry each = at(sent).entry;
+      HandOut.Entry each = Objects.requireNonNull(existing(sent).entry);
       bytes += each.bytes();
       if (bytes > HAND_OUT_BYTES_MAX && !messages.isEmpty()) {
         break;

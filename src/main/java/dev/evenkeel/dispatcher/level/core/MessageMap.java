@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A map by message, of limited size. Entries go when the group commits past them or is reset on
@@ -46,8 +47,8 @@ final class MessageMap<T> {
     return values.putIfAbsent(id, value) == null;
   }
 
-  /** The entry, or null. */
-  T get(MessageId id) {
+  /** The entry of a message. */
+  @Nullable T get(MessageId id) {
     return values.isEmpty() ? null : values.get(id);
   }
 
@@ -56,8 +57,8 @@ final class MessageMap<T> {
     return values.subMap(new MessageId(shard, from, 0), true, new MessageId(shard, to, 0), false);
   }
 
-  /** Takes the entry out, or gives null. */
-  T remove(MessageId id) {
+  /** Takes the entry out. */
+  @Nullable T remove(MessageId id) {
     return values.isEmpty() ? null : values.remove(id);
   }
 

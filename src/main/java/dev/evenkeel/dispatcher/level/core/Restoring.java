@@ -1,15 +1,16 @@
 package dev.evenkeel.dispatcher.level.core;
 
+import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.level.Checkpoint;
 import dev.evenkeel.level.LevelCounts;
 import dev.evenkeel.level.Range;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -23,23 +24,25 @@ final class Restoring {
     Map<MemberSlot, Checkpoint> checkpoints = new LinkedHashMap<>();
     MemberCheckpoint latest = null;
     for (MemberSlot slot : placed) {
-      MemberCheckpoint kept = MemberCheckpoint.decode(slot.answer.checkpoint());
+      SessionState answer = Objects.requireNonNull(slot.answer);
+      MemberCheckpoint kept = MemberCheckpoint.decode(answer.checkpoint());
       if (kept != null && kept.checkpoint().name().equals(slot.name)) {
-        int held = slot.answer.held().size();
-        checkpoints.put(slot, kept.checkpoint().with(slot.answer.finished(), held));
+        int held = answer.held().size();
+        checkpoints.put(slot, kept.checkpoint().with(answer.finished(), held));
         latest =
             latest == null || MemberCheckpoint.BY_TIME.compare(latest, kept) < 0 ? kept : latest;
       }
     }
     Set<Long> members = latest == null ? Set.of() : latest.members();
-    List<MemberSlot> inOrder = new ArrayList<>(checkpoints.keySet());
-    inOrder.sort(Comparator.comparingLong(slot -> checkpoints.get(slot).joined()));
-    for (MemberSlot slot : inOrder) {
-      Checkpoint checkpoint = checkpoints.get(slot);
-      if (members.contains(checkpoint.joined()) && fits(checkpoint, range)) {
-        fit.put(slot, checkpoint);
-      }
-    }
+    checkpoints.entrySet().stream()
+        .sorted(Comparator.comparingLong(each -> each.getValue().joined()))
+        .filter(each -> members.contains(each.getValue().joined()))
+        .forEach(
+            each -> {
+              if (fits(each.getValue(), range)) {
+                fit.put(each.getKey(), each.getValue());
+              }
+            });
   }
 
   private boolean fits(Checkpoint young, Range range) {

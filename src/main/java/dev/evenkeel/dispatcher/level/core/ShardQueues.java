@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Messages that wait, by shard. Those of one shard keep their order. Shards take turns, so that no
@@ -32,8 +33,8 @@ final class ShardQueues {
     size++;
   }
 
-  /** Takes the next message, or null. */
-  Item poll() {
+  /** Takes the next message. */
+  @Nullable Item poll() {
     ArrayDeque<Item> queue = turns.poll();
     if (queue == null) {
       return null;

@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.level.core;
 
 import dev.evenkeel.level.LevelCounts;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides which member has kept the others waiting for too long, and promises members that they are
@@ -38,7 +39,7 @@ final class Stalls {
   }
 
   /** Who holds the round, and for how long. Null if nobody does, or nobody waits for it. */
-  LevelCounts.Holder holder(long now) {
+  LevelCounts.@Nullable Holder holder(long now) {
     if (waitingSinceMillis < 0) {
       return null;
     }

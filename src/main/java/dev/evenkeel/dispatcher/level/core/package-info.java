@@ -4,4 +4,7 @@
  *
  * <p>Begin with {@code LevelDispatch}.
  */
+@NullMarked
 package dev.evenkeel.dispatcher.level.core;
+
+import org.jspecify.annotations.NullMarked;
