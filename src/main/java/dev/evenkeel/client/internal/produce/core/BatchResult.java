@@ -5,6 +5,7 @@ import dev.evenkeel.protocol.DelayedId;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The result of a batch.
@@ -17,7 +18,11 @@ import java.util.List;
  *     not known to have it, as far as somebody could be asked
  */
 public record BatchResult<T>(
-    OutBatch<T> batch, int shard, long baseOffset, RefusedException refused, List<String> missing) {
+    OutBatch<T> batch,
+    int shard,
+    long baseOffset,
+    @Nullable RefusedException refused,
+    @Nullable List<String> missing) {
 
   /** It is in the log, but not known to be on every replica. */
   public BatchResult<T> lacking(List<String> nodes) {

@@ -5,6 +5,7 @@ import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.BatchPacker;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import org.jspecify.annotations.Nullable;
 
 /** A pool of builders of batches, so that their memory is used again. */
 public final class BuilderPool {
@@ -12,7 +13,7 @@ public final class BuilderPool {
   private static final int FIRST_CAPACITY_BYTES = 4 << 10;
 
   private final Deque<BatchBuilder> idle = new ArrayDeque<>();
-  private final BatchPacker packer;
+  private final @Nullable BatchPacker packer;
 
   /**
    * @param compression of all batches

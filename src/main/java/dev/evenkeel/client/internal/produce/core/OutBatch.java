@@ -5,6 +5,7 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A closed batch until its outcome is known.
@@ -59,13 +60,13 @@ public final class OutBatch<T> {
   /** When it was last sent, its shard was known to be dropped. */
   boolean sentToDropped;
 
-  /** Why the log surely refused the last try, or null. */
-  RefusedException refused;
+  /** Why the log surely refused the last try; null: it did not. */
+  @Nullable RefusedException refused;
 
   /** When the broker's disk was first too full for it, or -1. */
   long diskFullSinceMillis = -1;
 
-  private List<Flush> flushes;
+  private @Nullable List<Flush> flushes;
 
   OutBatch(
       Shard shard,

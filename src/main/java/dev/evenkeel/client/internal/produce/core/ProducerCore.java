@@ -16,8 +16,10 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.DoubleSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides what a producer does next, given what happened and the time. It has no clock, no I/O and
@@ -57,19 +59,17 @@ public final class ProducerCore<T> {
 
   private List<BatchResult<T>> outcomes = new ArrayList<>();
   private State state = State.RUNNING;
-  private RefusedException endedBy;
+  private @Nullable RefusedException endedBy;
   private int topicId = -1;
 
   /** The shards that {@link #buffers} are of. */
-  private TopicInfo.Layout layout;
+  private TopicInfo.@Nullable Layout layout;
 
-  /**
-   * The shards that the topic has now, as long as messages may be left for former ones; or null.
-   */
-  private TopicInfo.Layout next;
+  /** The shards that the topic has now, as long as messages may be left for former ones. */
+  private TopicInfo.@Nullable Layout next;
 
   /** The topic as it was seen last; null before it was. */
-  private TopicInfo known;
+  private @Nullable TopicInfo known;
 
   private boolean topicGone;
 
@@ -87,7 +87,11 @@ public final class ProducerCore<T> {
    * @param jitter gives numbers from 0 to 1
    */
   public ProducerCore(
-      CoreSettings settings, Router router, long producerId, int epoch, DoubleSupplier jitter) {
+      CoreSettings settings,
+      @Nullable Router router,
+      long producerId,
+      int epoch,
+      DoubleSupplier jitter) {
     this.settings = settings;
     builders = new BuilderPool(settings.compression());
     pace = new QuotaPace(settings);
@@ -140,7 +144,7 @@ public final class ProducerCore<T> {
         // The topic exists after all. Batches that were given up have left holes.
         state = State.OPENING;
       }
-      if (shards.first() > layout.first()) {
+      if (shards.first() > layout().first()) {
         next = shards;
       }
     }
@@ -180,7 +184,12 @@ public final class ProducerCore<T> {
 
   /** Whether they have been dropped, and nobody can tell what they had taken. */
   private boolean isForgotten() {
-    return isDropped() && !known.remembers(layout.first());
+    return known != null && isDropped() && !known.remembers(layout().first());
+  }
+
+  /** The shards that {@link #buffers} are of, once a topic is known. */
+  private TopicInfo.Layout layout() {
+    return Objects.requireNonNull(layout);
   }
 
   private void use(TopicInfo.Layout shards) {
@@ -217,7 +226,7 @@ public final class ProducerCore<T> {
     }
     boolean forgotten = isForgotten();
     active.clear();
-    use(next);
+    use(Objects.requireNonNull(next));
     List<Flush> flushes = new ArrayList<>();
     for (ShardBuffer<T> buffer : former) {
       for (OutBatch<T> batch : buffer.queue()) {
@@ -293,7 +302,7 @@ public final class ProducerCore<T> {
    * @param token stands for the whole batch
    */
   public void addStamped(int shard, Batch batch, long dueMillis, T token) {
-    ShardBuffer<T> buffer = buffers.get(shard - layout.first());
+    ShardBuffer<T> buffer = buffers.get(shard - layout().first());
     if (buffer.isEmpty()) {
       active.add(buffer);
     }
@@ -322,7 +331,7 @@ public final class ProducerCore<T> {
 
   private void seal(ShardBuffer<T> buffer) {
     buffer.seal();
-    choice.closed(buffer.shard.shard() - layout.first(), buffers.size());
+    choice.closed(buffer.shard.shard() - layout().first(), buffers.size());
   }
 
   /** Closes all open batches, and has {@code flush} wait for all that is on its way. */
@@ -411,7 +420,7 @@ public final class ProducerCore<T> {
    * @param triedInEpoch the epoch in which it was sent
    */
   public void answered(
-      OutBatch<T> batch, int triedInEpoch, Result result, String detail, long nowMillis) {
+      OutBatch<T> batch, int triedInEpoch, Result result, @Nullable String detail, long nowMillis) {
     RefusedException gone = triedInEpoch == batch.epoch ? departed.remove(batch) : null;
     if (gone != null) {
       batch.unsure |= result.refusal() == Refusal.INDETERMINATE;
@@ -427,7 +436,8 @@ public final class ProducerCore<T> {
     if (buffer == null || batch.state == OutBatch.State.DONE || triedInEpoch != epoch) {
       return;
     }
-    if (result.ok()) {
+    Refusal refusal = result.refusal();
+    if (refusal == null) {
       finish(batch, result.value(), null);
       buffer.succeeded();
       pace.passed(nowMillis);
@@ -437,7 +447,7 @@ public final class ProducerCore<T> {
     if (batch.state != OutBatch.State.SENT) {
       return;
     }
-    switch (result.refusal()) {
+    switch (refusal) {
       case SEQUENCE_GAP, UNKNOWN_PRODUCER -> gap(buffer, batch, nowMillis);
       case SEALED -> buffer.refusedFrom(batch);
       case PRODUCER_FENCED -> {
@@ -446,26 +456,26 @@ public final class ProducerCore<T> {
           end(fenced());
         }
       }
-      case UNKNOWN_TOPIC, UNKNOWN_SHARD -> notThere(buffer, batch, result.refusal(), nowMillis);
+      case UNKNOWN_TOPIC, UNKNOWN_SHARD -> notThere(buffer, batch, refusal, nowMillis);
       default -> {
         boolean giveUp = false;
         long pauseMillisMin = 0;
-        if (result.refusal() == Refusal.INDETERMINATE) {
+        if (refusal == Refusal.INDETERMINATE) {
           batch.unsure = true;
         } else {
-          batch.refused = RefusedException.received(result.refusal(), detail);
+          batch.refused = RefusedException.received(refusal, detail);
           if (batch.refused instanceof RefusedException.QuotaReached quota) {
             pauseMillisMin = pace.refused(quota, nowMillis);
           } else {
             pace.limits.over(batch.shard);
           }
-          giveUp = result.refusal() == Refusal.DISK_FULL && diskTooLongFull(batch, nowMillis);
+          giveUp = refusal == Refusal.DISK_FULL && diskTooLongFull(batch, nowMillis);
         }
-        if (!giveUp && (result.refusal().retriable() || result.refusal() == Refusal.CORRUPT)) {
+        if (!giveUp && (refusal.retriable() || refusal == Refusal.CORRUPT)) {
           batch.state = OutBatch.State.WAITING;
           buffer.backOff(nowMillis, jitter.getAsDouble(), pauseMillisMin);
         } else {
-          RefusedException why = refused(batch, result.refusal(), detail);
+          RefusedException why = refused(batch, refusal, detail);
           // A node may refuse a repeat before it looks into its log.
           finish(batch, 0, batch.mayBeTaken() ? unsure(batch, why) : why);
           buffer.dropDone();
@@ -603,8 +613,8 @@ public final class ProducerCore<T> {
     }
   }
 
-  /** Why it ended, or null. */
-  public RefusedException endedBy() {
+  /** Why it ended; null: it has not. */
+  public @Nullable RefusedException endedBy() {
     return endedBy;
   }
 
@@ -655,16 +665,16 @@ public final class ProducerCore<T> {
     if (!batch.sentInEpoch() && !batch.mayBeTaken()) {
       return new RefusedException(Refusal.UNAVAILABLE, text + "; it was never sent");
     }
-    boolean surelyRefused =
-        batch.state == OutBatch.State.WAITING && !batch.mayBeTaken() && batch.refused != null;
-    return surelyRefused
+    RefusedException refused = batch.refused;
+    return batch.state == OutBatch.State.WAITING && !batch.mayBeTaken() && refused != null
         ? RefusedException.received(
-            batch.refused.refusal(), text + ", at last because: " + batch.refused.text())
+            refused.refusal(), text + ", at last because: " + refused.text())
         : new RefusedException(Refusal.INDETERMINATE, text + "; it may be in the log all the same");
   }
 
   /** Why a batch that the log does not take failed. */
-  private static RefusedException refused(OutBatch<?> batch, Refusal refusal, String detail) {
+  private static RefusedException refused(
+      OutBatch<?> batch, Refusal refusal, @Nullable String detail) {
     String text = detail;
     if (text == null && batch.dueMillis != DueTime.NOW) {
       // The log's answer has no words.
@@ -693,7 +703,7 @@ public final class ProducerCore<T> {
         && nowMillis - batch.diskFullSinceMillis >= settings.diskFullTimeoutMillis();
   }
 
-  private void finish(OutBatch<T> batch, long baseOffset, RefusedException refused) {
+  private void finish(OutBatch<T> batch, long baseOffset, @Nullable RefusedException refused) {
     batch.state = OutBatch.State.DONE;
     outcomes.add(new BatchResult<>(batch, batch.shard.shard(), baseOffset, refused, null));
   }
@@ -719,9 +729,9 @@ public final class ProducerCore<T> {
   }
 
   /** Null if the batch is of a topic or a shard that has gone. */
-  private ShardBuffer<T> bufferOf(OutBatch<T> batch) {
-    return batch.shard.topicId() == topicId && layout.has(batch.shard.shard())
-        ? buffers.get(batch.shard.shard() - layout.first())
+  private @Nullable ShardBuffer<T> bufferOf(OutBatch<T> batch) {
+    return batch.shard.topicId() == topicId && layout().has(batch.shard.shard())
+        ? buffers.get(batch.shard.shard() - layout().first())
         : null;
   }
 }

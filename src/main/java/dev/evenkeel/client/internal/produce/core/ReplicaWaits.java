@@ -6,6 +6,8 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides what to ask the leaders, for things that are in the log and wait to be on every replica.
@@ -32,7 +34,7 @@ public final class ReplicaWaits<T> {
   private static final class Group<T> {
     final Deque<ReplicaWait<T>> queue = new ArrayDeque<>();
     long everywhere = -1;
-    ReplicaWait<T> asked;
+    @Nullable ReplicaWait<T> asked;
     long askAtMillis = Long.MIN_VALUE;
     List<String> missing = List.of();
   }
@@ -88,7 +90,7 @@ public final class ReplicaWaits<T> {
 
   /** How far all replicas were, and which of them lacked what was asked for. */
   public void answered(Question question, long everywhere, List<String> missing, long nowMillis) {
-    Group<T> group = groups.get(question.group());
+    Group<T> group = Objects.requireNonNull(groups.get(question.group()));
     group.missing = missing;
     group.everywhere = Math.max(group.everywhere, everywhere);
     if (!missing.isEmpty()) {
@@ -103,7 +105,7 @@ public final class ReplicaWaits<T> {
 
   /** Nobody answered, or nobody led. */
   public void failed(Question question, long nowMillis) {
-    Group<T> group = groups.get(question.group());
+    Group<T> group = Objects.requireNonNull(groups.get(question.group()));
     group.asked = null;
     group.askAtMillis = nowMillis + PAUSE_MILLIS;
   }

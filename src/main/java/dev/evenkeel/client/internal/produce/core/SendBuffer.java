@@ -4,6 +4,7 @@ import dev.evenkeel.client.Producer;
 import dev.evenkeel.protocol.Message;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The room of a producer for messages: counts messages and bytes in it, and keeps the sends that
@@ -22,7 +23,12 @@ public final class SendBuffer<T> {
   private static final int HARD_LIMIT_FACTOR = 2;
 
   /** A send that waits for room, or a flush that waits for its turn behind earlier sends. */
-  public record Waiter<T>(Message message, long dueMillis, T token, int bytes, Runnable flush) {}
+  public record Waiter<T>(
+      @Nullable Message message,
+      long dueMillis,
+      @Nullable T token,
+      int bytes,
+      @Nullable Runnable flush) {}
 
   private final long bytesMax;
   private final Deque<Waiter<T>> waiters = new ArrayDeque<>();
@@ -100,13 +106,13 @@ public final class SendBuffer<T> {
     return !waiters.isEmpty();
   }
 
-  /** The one that has waited for the longest, or null. */
-  public Waiter<T> first() {
+  /** The one that has waited for the longest. */
+  public @Nullable Waiter<T> first() {
     return waiters.peekFirst();
   }
 
-  /** The next one whose turn it is, or null. */
-  public Waiter<T> admit() {
+  /** The next one whose turn it is. */
+  public @Nullable Waiter<T> admit() {
     Waiter<T> next = waiters.peekFirst();
     if (next == null || next.flush() == null && isFull()) {
       return null;
@@ -115,7 +121,7 @@ public final class SendBuffer<T> {
   }
 
   /** The next one, room or not; null if nobody waits. */
-  public Waiter<T> evict() {
+  public @Nullable Waiter<T> evict() {
     Waiter<T> next = waiters.pollFirst();
     if (next != null && next.flush() == null) {
       waitingSends--;

@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The messages of one shard on their way to the log: an open batch that takes messages, and closed
@@ -23,8 +25,8 @@ final class ShardBuffer<T> {
   private final BuilderPool builders;
   private final QuotaPace pace;
   private final Deque<OutBatch<T>> queue = new ArrayDeque<>();
-  private BatchBuilder open;
-  private List<T> openTokens;
+  private @Nullable BatchBuilder open;
+  private List<T> openTokens = new ArrayList<>();
   private int openBytes;
   private long openDueMillis;
   private long openedMillis;
@@ -110,7 +112,6 @@ final class ShardBuffer<T> {
     if (open == null) {
       open = builders.take();
       openDueMillis = dueMillis;
-      openTokens = new ArrayList<>();
       openBytes = 0;
       openedMillis = nowMillis;
     }
@@ -121,17 +122,18 @@ final class ShardBuffer<T> {
 
   /** Closes the open batch. */
   void seal() {
+    BatchBuilder closed = Objects.requireNonNull(open);
     queue.add(
         new OutBatch<>(
             shard,
-            open.build(0, 0, 0),
+            closed.build(0, 0, 0),
             openDueMillis,
             openTokens,
             openBytes,
             openedMillis + settings.deliveryTimeoutMillis()));
-    builders.giveBack(open);
+    builders.giveBack(closed);
     open = null;
-    openTokens = null;
+    openTokens = new ArrayList<>();
   }
 
   /**

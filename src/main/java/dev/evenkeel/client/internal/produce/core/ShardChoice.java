@@ -5,19 +5,20 @@ import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.Murmur2;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses the shard of a message: by the router if there is one, else by its key, else the same
  * shard until a batch of it is full and then the next one.
  */
 public final class ShardChoice {
-  private final Router router;
+  private final @Nullable Router router;
   private int sticky;
 
   /**
    * @param router null: murmur2 of the key, or round robin by batch for messages without one
    */
-  public ShardChoice(Router router) {
+  public ShardChoice(@Nullable Router router) {
     this.router = router;
   }
 
@@ -26,7 +27,7 @@ public final class ShardChoice {
    */
   public int of(Message message, int shards) {
     if (router != null) {
-      int shard = routed(message, shards);
+      int shard = routed(router, message, shards);
       if (shard < 0 || shard >= shards) {
         throw new RefusedException(
             Refusal.INVALID,
@@ -38,7 +39,7 @@ public final class ShardChoice {
   }
 
   /** A router that fails for one message must not stop the other messages. */
-  private int routed(Message message, int shards) {
+  private int routed(Router router, Message message, int shards) {
     try {
       return router.route(message, shards);
     } catch (RuntimeException e) {

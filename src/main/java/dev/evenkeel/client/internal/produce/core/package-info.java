@@ -4,4 +4,7 @@
  *
  * <p>Begin with {@code ProducerCore}; a {@code ShardBuffer} holds the batches of one shard.
  */
+@NullMarked
 package dev.evenkeel.client.internal.produce.core;
+
+import org.jspecify.annotations.NullMarked;
