@@ -253,7 +253,7 @@ enum PlantedFault {
   BATCHES_ARE_STORED_TWICE(
       "broker/decide/AppendDecider.java",
       new Focus(Set.of(Step.RESTART_NODE, Step.SEND_MANY), any -> true),
-      "if (first == next) {",
+      "if (first == next || ring == null) {",
       "if (first <= next) {",
       Promise.STORED_ONCE),
 

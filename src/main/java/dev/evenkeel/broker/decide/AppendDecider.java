@@ -34,6 +34,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides about the batches of one entry, one after another: each batch sees the outcome of those
@@ -140,11 +141,11 @@ public final class AppendDecider {
     return verdict == TAKE ? new Result(UNKNOWN_SHARD, 0) : verdict;
   }
 
-  private ProducerRecord producer(long id) {
+  private @Nullable ProducerRecord producer(long id) {
     return producers.containsKey(id) ? producers.get(id) : tables.producer(id);
   }
 
-  private RecentSequences ring(ProducerShard key) {
+  private @Nullable RecentSequences ring(ProducerShard key) {
     return rings.containsKey(key) ? rings.get(key) : tables.ring(key);
   }
 
@@ -170,9 +171,10 @@ public final class AppendDecider {
    * batch that does not begin above all that were taken is one that was taken before. See ADR 15.
    *
    * @param producer null if unknown
-   * @param ring what is remembered of it in the shard, of any epoch, or null
+   * @param ring what is remembered of it in the shard, of any epoch
    */
-  private static Result judge(BatchHeader batch, ProducerRecord producer, RecentSequences ring) {
+  private static Result judge(
+      BatchHeader batch, @Nullable ProducerRecord producer, @Nullable RecentSequences ring) {
     long first = batch.firstSequence();
     int epoch = batch.producerEpoch();
     if (first < 0 || epoch < 0 || batch.producerId() < 0) {
@@ -188,12 +190,12 @@ public final class AppendDecider {
       boolean above = ring == null || first >= ring.next();
       return above ? TAKE : new Result(null, Result.OFFSET_FORGOTTEN);
     }
-    boolean begins = epoch > producer.epoch() || ring == null || ring.epoch() != epoch;
-    long next = begins ? 0 : ring.next();
+    boolean goesOn = epoch == producer.epoch() && ring != null && ring.epoch() == epoch;
+    long next = ring != null && goesOn ? ring.next() : 0;
     if (first > next) {
       return new Result(SEQUENCE_GAP, next);
     }
-    if (first == next) {
+    if (first == next || ring == null) {
       return TAKE;
     }
     if (first + batch.count() > next) {
@@ -205,9 +207,9 @@ public final class AppendDecider {
 
   /**
    * SEALED if the shard takes no more messages; or why the batch may not wait: INVALID for too
-   * long, TOO_LARGE for want of room. Else null.
+   * long, TOO_LARGE for want of room. Null: it may.
    */
-  private Refusal refusalOf(AppendHead.Item item, ShardRecord record) {
+  private @Nullable Refusal refusalOf(AppendHead.Item item, ShardRecord record) {
     if (record.sealed()) {
       return SEALED;
     }
@@ -232,9 +234,9 @@ public final class AppendDecider {
   private long take(
       AppendHead.Item item,
       ShardRecord record,
-      ProducerRecord producer,
+      @Nullable ProducerRecord producer,
       ProducerShard key,
-      RecentSequences ring) {
+      @Nullable RecentSequences ring) {
     BatchHeader batch = item.batch();
     int epoch = batch.producerEpoch();
     ProducerRecord now;

@@ -20,6 +20,7 @@ import dev.evenkeel.protocol.wire.BatchHeader;
 import dev.evenkeel.storage.Store;
 import java.nio.ByteBuffer;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Takes one message out of a delayed batch.
@@ -64,14 +65,15 @@ public record CancelDecider(DataTables tables, Store store, long index) {
     return new Decision<>(changes(key, batch, rest, command.position()), Reply.DONE);
   }
 
-  private static BatchHeader rest(DataCommand.CancelDelayed command) {
+  private static @Nullable BatchHeader rest(DataCommand.CancelDelayed command) {
     byte[] rest = command.rest();
     return rest == null || rest.length != BatchHeader.BYTES
         ? null
         : BatchHeader.of(ByteBuffer.wrap(rest));
   }
 
-  private List<Change> changes(DelayedKey key, DelayedBatch batch, BatchHeader rest, int position) {
+  private List<Change> changes(
+      DelayedKey key, DelayedBatch batch, @Nullable BatchHeader rest, int position) {
     DelayCounts before = tables.delays().of(key.shard());
     if (rest == null) {
       return List.of(new Change.DropDelayed(key), without(key, batch.batch(), before));
@@ -109,7 +111,7 @@ public record CancelDecider(DataTables tables, Store store, long index) {
             before.nextSerial()));
   }
 
-  private DelayedKey after(DelayedKey key) {
+  private @Nullable DelayedKey after(DelayedKey key) {
     byte[] from = new DelayedKey(key.shard(), key.dueMillis(), key.serial() + 1).bytes();
     try (Store.Cursor cursor =
         store.scan(Store.Table.DELAYED, from, DelayedKey.last(key.shard()))) {

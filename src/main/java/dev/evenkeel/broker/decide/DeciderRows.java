@@ -2,6 +2,7 @@ package dev.evenkeel.broker.decide;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.BiFunction;
 
 /**
@@ -33,6 +34,6 @@ final class DeciderRows<S, C, X> {
   }
 
   Decision<X> decide(S scene, C command) {
-    return rows.get(command.getClass()).apply(scene, command);
+    return Objects.requireNonNull(rows.get(command.getClass())).apply(scene, command);
   }
 }

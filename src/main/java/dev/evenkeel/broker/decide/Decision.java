@@ -3,6 +3,7 @@ package dev.evenkeel.broker.decide;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The outcome of a decision: changes to the state, and the reply.
@@ -19,7 +20,7 @@ public record Decision<C>(List<C> changes, Reply reply) {
     return new Decision<>(List.of(), reply);
   }
 
-  public static <C> Decision<C> refused(Refusal refusal, String detail) {
+  public static <C> Decision<C> refused(Refusal refusal, @Nullable String detail) {
     return unchanged(Reply.refused(refusal, detail));
   }
 

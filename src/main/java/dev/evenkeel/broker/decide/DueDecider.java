@@ -16,6 +16,8 @@ import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.storage.Store;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Moves delayed batches that are due by the clock into their shards, a bounded number at a time.
@@ -92,7 +94,12 @@ public final class DueDecider {
   }
 
   private Change rest(
-      Shard shard, DelayCounts before, long messages, long batches, long bytes, DelayedKey left) {
+      Shard shard,
+      DelayCounts before,
+      long messages,
+      long batches,
+      long bytes,
+      @Nullable DelayedKey left) {
     if (left == null) {
       return keepSerials
           ? Change.emptyDelays(shard, before.nextSerial())
@@ -111,7 +118,7 @@ public final class DueDecider {
 
   private void deliver(Shard shard) {
     DelayCounts before = tables.delays().of(shard);
-    ShardRecord record = tables.shard(shard);
+    ShardRecord record = Objects.requireNonNull(tables.shard(shard));
     long tookMessages = 0;
     long tookBatches = 0;
     long tookBytes = 0;

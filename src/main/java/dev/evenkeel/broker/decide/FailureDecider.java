@@ -11,6 +11,7 @@ import dev.evenkeel.broker.state.FailureEntry;
 import dev.evenkeel.broker.state.KeptMessage;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.LogTime;
+import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.StoredLetter;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
@@ -21,7 +22,9 @@ import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.storage.Store;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.BiPredicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides about failures: what waits, what is parked, and what is a dead letter. See ADR 12.
@@ -32,12 +35,18 @@ import java.util.function.BiPredicate;
  * @param time null where no time is needed
  * @param retriesMax most messages of a group and shard that wait for another attempt
  */
-public record FailureDecider(DataTables tables, Store store, LogTime time, int retriesMax) {
+public record FailureDecider(
+    DataTables tables, Store store, @Nullable LogTime time, int retriesMax) {
   private static final long DELAY_MILLIS_MAX = 30L * 24 * 3600 * 1000;
 
   /** Decides nothing that needs time or room. */
   FailureDecider(DataTables tables, Store store) {
     this(tables, store, null, 0);
+  }
+
+  @Override
+  public LogTime time() {
+    return Objects.requireNonNull(time);
   }
 
   public Decision<Change> record(DataCommand.RecordOutcomes command) {
@@ -47,13 +56,13 @@ public record FailureDecider(DataTables tables, Store store, LogTime time, int r
           FENCED,
           "epoch " + command.epoch() + (lease == null ? ": there is no lease" : ": " + lease));
     }
-    String wrong = wrong(command);
-    if (wrong != null) {
+    ShardRecord shard = tables.shard(command.shard());
+    String wrong = wrong(command, shard);
+    if (shard == null || wrong != null) {
       return Decision.refused(INVALID, wrong);
     }
     FailureUpdate failures = failures(new LeaseKey(command.shard(), command.group()));
-    MessageFinder messages =
-        new MessageFinder(store, command.shard(), tables.shard(command.shard()));
+    MessageFinder messages = new MessageFinder(store, command.shard(), shard);
     List<Long> noRoom = new ArrayList<>();
     Lease next = lease;
     for (Outcome outcome : command.outcomes()) {
@@ -63,7 +72,7 @@ public record FailureDecider(DataTables tables, Store store, LogTime time, int r
       }
       if (outcome instanceof Outcome.Died died) {
         boolean waits = died.until() > lease.committed() || failures.entry(died.offset()) != null;
-        next = waits ? next.died(died, tables.shard(command.shard()).end()) : next;
+        next = waits ? next.died(died, shard.end()) : next;
         continue;
       }
       if (next.crashes() != null && next.crashes().begun() == outcome.offset()) {
@@ -85,14 +94,15 @@ public record FailureDecider(DataTables tables, Store store, LogTime time, int r
     return new Decision<>(changes, decision.reply());
   }
 
-  private String wrong(DataCommand.RecordOutcomes command) {
+  private static @Nullable String wrong(
+      DataCommand.RecordOutcomes command, @Nullable ShardRecord shard) {
     if (command.outcomes().size() > Limits.OUTCOMES_A_COMMAND_MAX) {
       return command.outcomes().size() + " outcomes: at most " + Limits.OUTCOMES_A_COMMAND_MAX;
     }
-    if (tables.shard(command.shard()) == null) {
+    if (shard == null) {
       return "there is no shard " + command.shard();
     }
-    long end = tables.shard(command.shard()).end();
+    long end = shard.end();
     for (Outcome outcome : command.outcomes()) {
       if (outcome.offset() < 0 || outcome.offset() >= end) {
         return "offset " + outcome.offset() + " of " + command.shard() + ": use 0 to " + (end - 1);
@@ -124,7 +134,7 @@ public record FailureDecider(DataTables tables, Store store, LogTime time, int r
     FailureEntry entry = failures.entry(offset);
     if (outcome instanceof Outcome.Settled) {
       if (entry != null) {
-        failures.remove(offset, entry, time);
+        failures.remove(offset, entry, time());
       }
       return true;
     }
@@ -144,10 +154,10 @@ public record FailureDecider(DataTables tables, Store store, LogTime time, int r
       }
       if (held) {
         // Below the committed offset nothing is held: what comes late would stay for ever.
-        return offset < lease.committed() || failures.hold(failed, entry, time);
+        return offset < lease.committed() || failures.hold(failed, entry, time());
       }
-      if (moved && failed.way() == Outcome.Way.MOVED) {
-        return failures.failAgain(offset, entry, failed.delayMillis(), time);
+      if (entry != null && moved && failed.way() == Outcome.Way.MOVED) {
+        return failures.failAgain(offset, entry, failed.delayMillis(), time());
       }
     } else if (moved) {
       return true;
@@ -156,17 +166,17 @@ public record FailureDecider(DataTables tables, Store store, LogTime time, int r
     if (message == null) {
       // Retention has dropped it, as it drops what a group has not consumed in time.
       if (entry != null) {
-        failures.remove(offset, entry, time);
+        failures.remove(offset, entry, time());
       }
       return true;
     }
     if (outcome instanceof Outcome.Parked parked) {
-      return failures.park(parked, message, entry, time);
+      return failures.park(parked, message, entry, time());
     }
     Outcome.Failed failed = (Outcome.Failed) outcome;
     return failed.way() == Outcome.Way.DEAD
-        ? failures.makeDeadLetter(failed, message, entry, lease.floor(), time)
-        : failures.move(failed, message, entry, time);
+        ? failures.makeDeadLetter(failed, message, entry, lease.floor(), time())
+        : failures.move(failed, message, entry, time());
   }
 
   /** Puts dead letters back. */
@@ -186,7 +196,7 @@ public record FailureDecider(DataTables tables, Store store, LogTime time, int r
       return false;
     }
     failures.removeDeadLetter(offset);
-    failures.retryDeadLetter(letter, time);
+    failures.retryDeadLetter(letter, time());
     return true;
   }
 

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Table FAILURES as it is after the changes decided so far: one outcome of a command may depend on
@@ -22,8 +23,8 @@ final class FailureRows {
     this.store = store;
   }
 
-  /** The value, or null. */
-  byte[] get(byte[] key) {
+  /** The value of a row. */
+  byte @Nullable [] get(byte[] key) {
     byte[] edited = edits.get(key);
     if (edited != null) {
       return edited == GONE ? null : edited;
@@ -52,10 +53,8 @@ final class FailureRows {
     return edits.get(key) == GONE;
   }
 
-  /**
-   * The first key that this command has put, from {@code from} to {@code to} (exclusive), or null.
-   */
-  byte[] added(byte[] from, byte[] to) {
+  /** The first key that this command has put, from {@code from} to {@code to} (exclusive). */
+  byte @Nullable [] added(byte[] from, byte[] to) {
     for (var each : edits.subMap(from, true, to, false).entrySet()) {
       if (each.getValue() != GONE) {
         return each.getKey();
@@ -64,8 +63,8 @@ final class FailureRows {
     return null;
   }
 
-  /** The first key from {@code from} (inclusive) to {@code to} (exclusive), or null. */
-  byte[] first(byte[] from, byte[] to) {
+  /** The first key from {@code from} (inclusive) to {@code to} (exclusive). */
+  byte @Nullable [] first(byte[] from, byte[] to) {
     byte[] added = added(from, to);
     try (Store.Cursor cursor = store.scan(Store.Table.FAILURES, from, to)) {
       while (cursor.next()) {

@@ -14,8 +14,10 @@ import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Outcome;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The failures of a group on a shard while one command is decided. Use one instance per command.
@@ -48,24 +50,29 @@ final class FailureUpdate {
     bytes = counts.bytes();
   }
 
-  /** The entry of the message at that offset, or null. */
-  FailureEntry entry(long offset) {
+  /** The entry of the message at that offset. */
+  @Nullable FailureEntry entry(long offset) {
     byte[] value = rows.get(keys.at(FailureKeys.ENTRY, offset));
     return value == null ? null : FailureEntry.CODEC.decode(value);
+  }
+
+  /** The entry of a message that has one. */
+  private FailureEntry existing(long offset) {
+    return Objects.requireNonNull(entry(offset));
   }
 
   boolean marked(long offset) {
     return rows.has(keys.at(FailureKeys.MARK, offset));
   }
 
-  /** The message at that offset if it was moved, or null. */
-  KeptMessage message(long offset) {
+  /** The message at that offset if it was moved. */
+  @Nullable KeptMessage message(long offset) {
     byte[] value = rows.get(keys.at(FailureKeys.MESSAGE, offset));
     return value == null ? null : KeptMessage.decode(value);
   }
 
-  /** The dead letter of that offset, or null. */
-  StoredLetter dead(long offset) {
+  /** The dead letter of that offset. */
+  @Nullable StoredLetter dead(long offset) {
     byte[] value = rows.get(keys.at(FailureKeys.DEAD, offset));
     return value == null ? null : StoredLetter.decode(value);
   }
@@ -77,9 +84,10 @@ final class FailureUpdate {
   /**
    * Moves a failed message from the owner's window to the log. Returns false if there is no room.
    *
-   * @param before its entry while it was held, or null
+   * @param before its entry while it was held; null: it was not
    */
-  boolean move(Outcome.Failed failed, KeptMessage message, FailureEntry before, LogTime time) {
+  boolean move(
+      Outcome.Failed failed, KeptMessage message, @Nullable FailureEntry before, LogTime time) {
     if (!hasRoom(message)) {
       return false;
     }
@@ -104,7 +112,8 @@ final class FailureUpdate {
    * Moves a message that waits behind another of its key from the window. Returns false if there is
    * no room.
    */
-  boolean park(Outcome.Parked parking, KeptMessage message, FailureEntry before, LogTime time) {
+  boolean park(
+      Outcome.Parked parking, KeptMessage message, @Nullable FailureEntry before, LogTime time) {
     if (!hasRoom(message)) {
       return false;
     }
@@ -131,7 +140,7 @@ final class FailureUpdate {
     long head = entry.keyHash() == Outcome.NO_KEY ? -1 : headOf(entry.keyHash());
     if (head > offset) {
       // A former owner had finished this message before it moved the later ones; now it came again.
-      FailureEntry behind = entry(head);
+      FailureEntry behind = existing(head);
       take(head, behind);
       put(head, behind.behind());
     }
@@ -150,7 +159,7 @@ final class FailureUpdate {
   }
 
   /** Counts a failed attempt of one that waits in the owner's window. */
-  boolean hold(Outcome.Failed failed, FailureEntry before, LogTime time) {
+  boolean hold(Outcome.Failed failed, @Nullable FailureEntry before, LogTime time) {
     if (before != null) {
       return failAgain(failed.offset(), before, failed.delayMillis(), time);
     }
@@ -169,19 +178,24 @@ final class FailureUpdate {
 
   /** Makes it a dead letter. Returns false if there is no room. */
   boolean makeDeadLetter(
-      Outcome.Failed failed, KeptMessage message, FailureEntry before, long floor, LogTime time) {
+      Outcome.Failed failed,
+      KeptMessage message,
+      @Nullable FailureEntry before,
+      long floor,
+      LogTime time) {
     long offset = failed.offset();
     if (dead >= Limits.DEAD_LETTERS_MAX) {
       return false;
     }
-    boolean tried = before != null && before.attempts() > 0;
+    long firstFailedMillis =
+        before != null && before.attempts() > 0 ? before.firstFailedMillis() : time.clockMillis();
     DeadLetter letter =
         new DeadLetter(
             key.shard(),
             offset,
             failed.attempt(),
             failed.error(),
-            tried ? before.firstFailedMillis() : time.clockMillis(),
+            firstFailedMillis,
             time.clockMillis(),
             null);
     if (before != null) {
@@ -207,7 +221,7 @@ final class FailureUpdate {
     }
     long next = headOf(entry.keyHash());
     if (next >= 0) {
-      FailureEntry head = entry(next);
+      FailureEntry head = existing(next);
       if (head.kind() == Kind.PARKED) {
         take(next, head);
         put(next, head.promoted(time.millis()));
@@ -245,7 +259,7 @@ final class FailureUpdate {
         entriesEnd,
         () -> held > 0,
         offset -> {
-          FailureEntry entry = entry(offset);
+          FailureEntry entry = existing(offset);
           if (entry.kind() == Kind.HELD) {
             take(offset, entry);
           }
@@ -280,7 +294,7 @@ final class FailureUpdate {
         to,
         () -> waiting + parked > 0,
         each -> {
-          take(each, entry(each));
+          take(each, existing(each));
           rows.delete(keys.at(FailureKeys.MESSAGE, each));
         });
   }

@@ -18,6 +18,7 @@ import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides about groups and about the leases of whole groups.
@@ -99,7 +100,8 @@ public record GroupDecider(MetaTables tables) {
    * @param group as it is going to be
    * @param known as it was; null: it is new
    */
-  private List<String> takenIn(GroupInfo group, GroupInfo known, List<GroupPattern> patterns) {
+  private List<String> takenIn(
+      GroupInfo group, @Nullable GroupInfo known, List<GroupPattern> patterns) {
     List<GroupPattern> fresh =
         patterns.stream()
             .filter(each -> known == null || !known.patterns().containsKey(each))

@@ -26,7 +26,9 @@ import dev.evenkeel.storage.Store;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides about leases. The epoch only grows, the committed offset never goes back, and whoever
@@ -40,10 +42,10 @@ public record LeaseDecider(DataTables tables, Store store) {
    */
   public Decision<Change> grant(DataCommand.Grant command, int level) {
     command.check();
-    shard(command.shard());
+    ShardRecord record = shard(command.shard());
     Lease lease = expected(command.group(), command.shard(), command.expectedEpoch());
     if (lease == null) {
-      long start = StartFinder.find(store, tables, command.shard(), command.start());
+      long start = StartFinder.find(store, command.shard(), record, command.start());
       lease = fresh(command.group(), command.shard(), start);
     }
     if (level >= FeatureLevel.SUBSCRIPTIONS && lease.finished()) {
@@ -64,9 +66,7 @@ public record LeaseDecider(DataTables tables, Store store) {
     if (level >= FeatureLevel.CRASHES) {
       // What the former owner has begun is over in any case.
       lease =
-          isDeath(lease, command)
-              ? lease.died(shard(command.shard()).end(), firstRetry(lease))
-              : lease.begun(-1);
+          isDeath(lease, command) ? lease.died(record.end(), firstRetry(lease)) : lease.begun(-1);
     }
     return lease(
         lease.granted(
@@ -82,7 +82,7 @@ public record LeaseDecider(DataTables tables, Store store) {
    * it in time, has not died for that. A level dispatcher handles no messages itself.
    */
   private boolean isDeath(Lease lease, DataCommand.Grant command) {
-    return lease.owned()
+    return lease.owner() != null
         && lease.drain() == null
         && !lease.owner().startsWith(Names.DISPATCHER_HOLDER)
         && !command.instance().equals(lease.instance())
@@ -103,7 +103,7 @@ public record LeaseDecider(DataTables tables, Store store) {
    *
    * @throws RefusedException FENCED if it has another
    */
-  private Lease expected(String group, Shard shard, long epoch) {
+  private @Nullable Lease expected(String group, Shard shard, long epoch) {
     Lease lease = tables.lease(group, shard);
     if (lease == null && epoch != 0) {
       throw FENCED.error("epoch " + epoch + " of " + group + ":" + shard + ": there is no lease");
@@ -170,7 +170,7 @@ public record LeaseDecider(DataTables tables, Store store) {
     if (lease != null) {
       return Decision.unchanged(new Reply.OfLease(lease));
     }
-    long start = StartFinder.find(store, tables, shard, command.start());
+    long start = StartFinder.find(store, shard, record, command.start());
     return lease(opened(tables, tables.epochFloor(), command.group(), shard, record, start));
   }
 
@@ -260,7 +260,7 @@ public record LeaseDecider(DataTables tables, Store store) {
           record.start(),
           record.end());
     }
-    Lease next = lease.reset(StartFinder.find(store, tables, shard, to));
+    Lease next = lease.reset(StartFinder.find(store, shard, record, to));
     LeaseKey key = new LeaseKey(shard, command.group());
     List<Change> changes = new ArrayList<>();
     changes.add(new Change.PutLease(next));
@@ -337,7 +337,8 @@ public record LeaseDecider(DataTables tables, Store store) {
    */
   private Decision<Change> finishedWithState(Lease finished) {
     LeaseKey key = new LeaseKey(finished.shard(), finished.group());
-    if (tables.leaseWithState(store, key).state().length > 0) {
+    Lease kept = Objects.requireNonNull(tables.leaseWithState(store, key));
+    if (Objects.requireNonNull(kept.state()).length > 0) {
       Lease next = finished.withStateAt(finished.committed());
       return progressed(next, new Change.PutLease(next));
     }
@@ -382,10 +383,10 @@ public record LeaseDecider(DataTables tables, Store store) {
     }
     long highest = 0;
     for (LeaseKey key : publishers) {
-      highest = Math.max(highest, tables.publisher(key).epoch());
+      highest = Math.max(highest, ProducerDecider.publisher(tables, key).epoch());
     }
     for (LeaseKey key : keys) {
-      highest = Math.max(highest, tables.lease(key.group(), key.shard()).epoch());
+      highest = Math.max(highest, lease(tables, key).epoch());
     }
     if (highest > command.epochMax()) {
       return Decision.unchanged(new Reply.OfNumber(highest));
@@ -399,7 +400,7 @@ public record LeaseDecider(DataTables tables, Store store) {
       // Members of the group may live, or come back and make it again.
       long generation = tables.generationFloor();
       for (LeaseKey key : keys) {
-        long gone = tables.lease(key.group(), key.shard()).generation().number();
+        long gone = lease(tables, key).generation().number();
         generation = Math.max(generation, gone + 1);
       }
       changes.add(Change.putGenerationFloor(generation));
@@ -414,12 +415,17 @@ public record LeaseDecider(DataTables tables, Store store) {
     return keys.stream().filter(key -> command.covers(key.shard())).toList();
   }
 
+  /** A lease that is there. */
+  private static Lease lease(DataTables tables, LeaseKey key) {
+    return Objects.requireNonNull(tables.lease(key.group(), key.shard()));
+  }
+
   /** Removes leases, and remembers the highest epoch of any. */
   static List<Change> remove(DataTables tables, List<LeaseKey> keys) {
     List<Change> changes = new ArrayList<>();
     long floor = tables.epochFloor();
     for (LeaseKey key : keys) {
-      floor = Math.max(floor, tables.lease(key.group(), key.shard()).epoch());
+      floor = Math.max(floor, lease(tables, key).epoch());
       changes.add(new Change.RemoveLease(key));
     }
     changes.addAll(raise(tables, floor));

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -57,7 +58,7 @@ public final class MoveDecider {
   private void take(MoveRecord move) {
     Long number = added.getOrDefault(move.key(), table.number(move.key()));
     MoveRecord known = number == null ? null : puts.getOrDefault(number, table.get(number));
-    if (known == null) {
+    if (number == null || known == null) {
       add(move);
     } else if (!known.sameAs(move)) {
       // The log is older than epochs that never repeat: the known move belongs to a forgotten
@@ -94,7 +95,7 @@ public final class MoveDecider {
     List<String> groups = new ArrayList<>(numbers.size());
     for (long number : numbers) {
       MoveRecord put = puts.get(number);
-      groups.add((put == null ? table.get(number) : put).group());
+      groups.add(Objects.requireNonNull(put == null ? table.get(number) : put).group());
     }
     for (int index : MoveShares.surplus(groups, Limits.MOVES_KEPT_MAX)) {
       drop(numbers.get(index));

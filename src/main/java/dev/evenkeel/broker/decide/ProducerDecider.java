@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * Opens epochs of producers, and forgets producers. Opening an epoch again answers as the first
@@ -155,7 +156,7 @@ public record ProducerDecider(DataTables tables, long nowMillis) {
   /** Removes the producers under which handlers of these groups and shards publish. */
   List<Change> forget(List<LeaseKey> keys) {
     List<Change> changes = new ArrayList<>();
-    keys.forEach(key -> changes.addAll(forget(tables, tables.publisher(key))));
+    keys.forEach(key -> changes.addAll(forget(tables, publisher(tables, key))));
     return changes;
   }
 
@@ -164,10 +165,15 @@ public record ProducerDecider(DataTables tables, long nowMillis) {
     List<Change> changes = new ArrayList<>();
     for (LeaseKey key : tables.publishers()) {
       if (key.shard().topicId() == topicId) {
-        changes.addAll(forget(tables, tables.publisher(key)));
+        changes.addAll(forget(tables, publisher(tables, key)));
       }
     }
     return changes;
+  }
+
+  /** The producer under which the handlers of a group on a shard publish. There is one. */
+  static ProducerRecord publisher(DataTables tables, LeaseKey of) {
+    return Objects.requireNonNull(tables.publisher(of));
   }
 
   /** Removes a producer with everything that is remembered of it. */

@@ -7,6 +7,7 @@ import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.ProducerRecord;
 import dev.evenkeel.broker.state.RetentionMarks;
 import dev.evenkeel.broker.state.ShardRecord;
+import dev.evenkeel.broker.state.TopicRecord;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.SpoolPublisher;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Predicate;
 
 /**
@@ -52,7 +54,8 @@ public final class RetainDecider {
   /** Call it once. */
   public Decision<Change> decide() {
     for (Map.Entry<Shard, ShardRecord> each : tables.shards()) {
-      shard(each.getKey(), each.getValue(), tables.topic(each.getKey().topicId()).config());
+      TopicRecord topic = Objects.requireNonNull(tables.topic(each.getKey().topicId()));
+      shard(each.getKey(), each.getValue(), topic.config());
     }
     producers();
     return Decision.of(changes);

@@ -17,6 +17,7 @@ import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Opens, configures and drops the shards of a topic.
@@ -75,8 +76,9 @@ public record ShardDecider(DataTables tables, int level) {
 
   public Decision<Change> seal(DataCommand.SealShards command) {
     List<Change> changes = new ArrayList<>();
-    for (Shard shard : tables.shardsOf(command.topicId())) {
-      ShardRecord record = tables.shard(shard);
+    for (Map.Entry<Shard, ShardRecord> each : tables.shards(command.topicId())) {
+      Shard shard = each.getKey();
+      ShardRecord record = each.getValue();
       if (shard.shard() < command.below() && !record.sealed()) {
         changes.add(new Change.PutShard(shard, record.seal()));
         if (level >= FeatureLevel.SUBSCRIPTIONS) {
@@ -102,8 +104,10 @@ public record ShardDecider(DataTables tables, int level) {
   /** Drops sealed shards that nobody needs any more; those that are not empty stay. */
   public Decision<Change> dropSealed(DataCommand.DropSealed command) {
     List<Shard> gone =
-        tables.shardsOf(command.topicId()).stream()
-            .filter(shard -> shard.shard() < command.below() && mayGo(shard))
+        tables.shards(command.topicId()).stream()
+            .filter(each -> each.getKey().shard() < command.below())
+            .filter(each -> mayGo(each.getKey(), each.getValue()))
+            .map(Map.Entry::getKey)
             .toList();
     List<Change> changes = new ArrayList<>();
     remove(gone, changes);
@@ -120,8 +124,7 @@ public record ShardDecider(DataTables tables, int level) {
     return Decision.of(changes);
   }
 
-  private boolean mayGo(Shard shard) {
-    ShardRecord record = tables.shard(shard);
+  private boolean mayGo(Shard shard, ShardRecord record) {
     return record.sealed() && record.start() == record.end() && tables.delays().of(shard).isEmpty();
   }
 

@@ -1,12 +1,12 @@
 package dev.evenkeel.broker.decide;
 
 import dev.evenkeel.broker.state.BatchIndex;
-import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.storage.Store;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Turns a {@link StartAt} into an offset by the index alone: what is decided about a log entry must
@@ -17,8 +17,7 @@ public final class StartFinder {
   private StartFinder() {}
 
   /** An offset between the shard's start and end, both included. */
-  public static long find(Store store, DataTables tables, Shard shard, StartAt start) {
-    ShardRecord record = tables.shard(shard);
+  public static long find(Store store, Shard shard, ShardRecord record, StartAt start) {
     return switch (start.kind()) {
       case EARLIEST -> record.start();
       case LATEST -> record.end();
@@ -30,8 +29,9 @@ public final class StartFinder {
     };
   }
 
-  /** The first batch with a message at or after {@code millis}, or null. */
-  public static IndexEntry batchAt(Store store, Shard shard, ShardRecord record, long millis) {
+  /** The first batch with a message at or after {@code millis}. */
+  public static @Nullable IndexEntry batchAt(
+      Store store, Shard shard, ShardRecord record, long millis) {
     return BatchIndex.first(store, shard, record, each -> each.maxTimestamp() >= millis);
   }
 }

@@ -19,6 +19,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** Decides about topics: CREATING → ACTIVE → DELETING → gone. Ids are never used again. */
 public record TopicDecider(MetaTables tables) {
@@ -89,7 +90,7 @@ public record TopicDecider(MetaTables tables) {
   }
 
   /** Patterns of groups take the topic in: from now on their records name it. */
-  private List<MetaChange> takenIn(TopicInfo topic, List<String> readers) {
+  private List<MetaChange> takenIn(TopicInfo topic, @Nullable List<String> readers) {
     return readers == null
         ? List.of()
         : tables.readers(topic).stream()
@@ -103,7 +104,7 @@ public record TopicDecider(MetaTables tables) {
   }
 
   /** A group that reads the topic and is not among {@code readers}; null if there is none. */
-  private String newReader(TopicInfo topic, List<String> readers) {
+  private @Nullable String newReader(TopicInfo topic, @Nullable List<String> readers) {
     if (readers == null) {
       return null;
     }

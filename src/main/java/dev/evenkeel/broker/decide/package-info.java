@@ -4,4 +4,7 @@
  *
  * <p>There is one class for each command or a few related ones. Begin with {@code AppendDecider}.
  */
+@NullMarked
 package dev.evenkeel.broker.decide;
+
+import org.jspecify.annotations.NullMarked;

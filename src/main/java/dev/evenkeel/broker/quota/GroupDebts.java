@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes the fetches of groups wait for their quotas. What a fetch finds is delivered first and paid
@@ -48,7 +49,7 @@ public final class GroupDebts {
     this.onPaid = onPaid;
   }
 
-  private Quota quota(String group) {
+  private @Nullable Quota quota(String group) {
     return port.quota(QuotaKind.GROUP, group);
   }
 

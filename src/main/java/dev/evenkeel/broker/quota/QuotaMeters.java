@@ -5,6 +5,7 @@ import dev.evenkeel.protocol.QuotaKind;
 import io.micrometer.core.instrument.Timer;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -39,11 +40,11 @@ public final class QuotaMeters {
   }
 
   void waited(QuotaKind kind, long nanos) {
-    waits.get(kind).record(nanos, TimeUnit.NANOSECONDS);
+    Objects.requireNonNull(waits.get(kind)).record(nanos, TimeUnit.NANOSECONDS);
   }
 
   void refused(QuotaKind kind) {
-    refusals.get(kind).increment();
+    Objects.requireNonNull(refusals.get(kind)).increment();
   }
 
   void unheard() {

@@ -5,14 +5,15 @@ import dev.evenkeel.bus.rate.ReserveRequest;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
 import io.vertx.core.Future;
+import org.jspecify.annotations.Nullable;
 
 /** What the quotas of a node need from it. All on one context. */
 public interface QuotaPort {
-  /** The quota as this node knows it, or null. */
-  Quota quota(QuotaKind kind, String name);
+  /** The quota as this node knows it. */
+  @Nullable Quota quota(QuotaKind kind, String name);
 
   /** The same. */
-  default Quota quota(Quota.Key key) {
+  default @Nullable Quota quota(Quota.Key key) {
     return quota(key.kind(), key.name());
   }
 

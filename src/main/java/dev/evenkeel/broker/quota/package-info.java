@@ -3,4 +3,7 @@
  * {@code QuotaGate} makes appends wait, each sender for its own, and {@code GroupDebts} makes
  * fetches wait.
  */
+@NullMarked
 package dev.evenkeel.broker.quota;
+
+import org.jspecify.annotations.NullMarked;

@@ -2,6 +2,7 @@ package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.decide.StartFinder;
 import dev.evenkeel.broker.state.IndexEntry;
+import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
@@ -20,15 +21,15 @@ import java.util.List;
 record OffsetFinder(ServeContext serve) {
   /** The offset, between the shard's start and end, both included. Waits for the disk. */
   static long find(Store store, LogGroupServer group, Shard shard, StartAt start) {
+    ShardRecord record = group.state().tables().shard(shard);
     if (start.kind() == StartAt.Kind.TIMESTAMP) {
-      IndexEntry entry =
-          StartFinder.batchAt(store, shard, group.state().tables().shard(shard), start.value());
+      IndexEntry entry = StartFinder.batchAt(store, shard, record, start.value());
       byte[] bytes = entry == null ? null : group.state().bytes(entry);
       if (bytes != null) {
         return within(bytes, entry.base(), start.value());
       }
     }
-    return StartFinder.find(store, group.state().tables(), shard, start);
+    return StartFinder.find(store, shard, record, start);
   }
 
   /** The command with an offset in place of a time. */

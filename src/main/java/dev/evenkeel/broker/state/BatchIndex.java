@@ -3,13 +3,14 @@ package dev.evenkeel.broker.state;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.storage.Store;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /** Finds batches of a shard in the store by their {@link IndexEntry}. */
 public final class BatchIndex {
   private BatchIndex() {}
 
-  /** The batch that holds {@code offset} or, if none does, the last one before it; or null. */
-  public static IndexEntry at(Store store, Shard shard, long offset) {
+  /** The batch that holds {@code offset} or, if none does, the last one before it. */
+  public static @Nullable IndexEntry at(Store store, Shard shard, long offset) {
     byte[] from = Keys.batch(shard, 0);
     byte[] to = Keys.batch(shard, offset + 1);
     try (Store.Cursor cursor = store.scanBackward(Store.Table.INDEX, from, to)) {
@@ -27,10 +28,10 @@ public final class BatchIndex {
   }
 
   /**
-   * The first batch for which {@code wanted} holds, or null. Binary search: it must hold for all
-   * batches behind one for which it holds.
+   * The first batch for which {@code wanted} holds. Binary search: it must hold for all batches
+   * behind one for which it holds.
    */
-  public static IndexEntry first(
+  public static @Nullable IndexEntry first(
       Store store, Shard shard, ShardRecord record, Predicate<IndexEntry> wanted) {
     long low = record.start();
     long high = record.end();

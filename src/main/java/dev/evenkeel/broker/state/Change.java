@@ -15,6 +15,7 @@ import dev.evenkeel.storage.Store;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One change to the state of a data log group. Most are a {@link Row}; a record of its own has what
@@ -27,7 +28,7 @@ public sealed interface Change extends StateChange<DataTables> {
   }
 
   /** The lease that it is about, before it; null: there is none. */
-  default Lease former(DataTables before) {
+  default @Nullable Lease former(DataTables before) {
     return null;
   }
 
@@ -43,10 +44,10 @@ public sealed interface Change extends StateChange<DataTables> {
    *
    * @param value null: deletes the row
    */
-  record Row(Store.Table table, byte[] key, byte[] value, Consumer<DataTables> shown)
+  record Row(Store.Table table, byte[] key, byte @Nullable [] value, Consumer<DataTables> shown)
       implements Change {
     /** A row that memory does not have. */
-    Row(Store.Table table, byte[] key, byte[] value) {
+    Row(Store.Table table, byte[] key, byte @Nullable [] value) {
       this(table, key, value, tables -> {});
     }
 
@@ -216,7 +217,7 @@ public sealed interface Change extends StateChange<DataTables> {
     }
 
     @Override
-    public Lease former(DataTables before) {
+    public @Nullable Lease former(DataTables before) {
       return before.lease(lease.group(), lease.shard());
     }
 
@@ -286,13 +287,13 @@ public sealed interface Change extends StateChange<DataTables> {
     }
 
     @Override
-    public Lease former(DataTables before) {
+    public @Nullable Lease former(DataTables before) {
       return before.lease(key.group(), key.shard());
     }
 
     @Override
     public void tell(DataListener listener, Lease former) {
-      listener.leaseForgotten(former);
+      listener.leaseForgotten(Objects.requireNonNull(former));
     }
   }
 

@@ -16,6 +16,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A data log group's state in memory: everything but the batches and the states of leases. Only
@@ -40,7 +41,7 @@ public final class DataTables {
   volatile long generationFloor;
 
   /** Null before the first entry. */
-  volatile LogTime time;
+  volatile @Nullable LogTime time;
 
   /** Reads everything back from the store. */
   public static DataTables load(Store store) {
@@ -112,8 +113,8 @@ public final class DataTables {
     }
   }
 
-  /** The topic, also if it was dropped, or null. */
-  public TopicRecord topic(int topicId) {
+  /** The topic, also if it was dropped. */
+  public @Nullable TopicRecord topic(int topicId) {
     return topics.get(topicId);
   }
 
@@ -130,8 +131,8 @@ public final class DataTables {
         + shard.shard();
   }
 
-  /** The shard, or null. */
-  public ShardRecord shard(Shard shard) {
+  /** The shard; null: it is not here. */
+  public @Nullable ShardRecord shard(Shard shard) {
     return shards.get(shard);
   }
 
@@ -155,10 +156,10 @@ public final class DataTables {
   }
 
   /**
-   * The lease, without the bytes of its state, or null. Where retention has dropped messages that
-   * the group had not consumed, it goes on at the first one kept.
+   * The lease, without the bytes of its state. Where retention has dropped messages that the group
+   * had not consumed, it goes on at the first one kept.
    */
-  public Lease lease(String group, Shard shard) {
+  public @Nullable Lease lease(String group, Shard shard) {
     Lease lease = leases.get(new LeaseKey(shard, group));
     return lease == null ? null : current(lease);
   }
@@ -171,8 +172,8 @@ public final class DataTables {
         : lease.committedAt(record.start());
   }
 
-  /** The lease of one moment with the bytes of its state, or null. */
-  public Lease leaseWithState(Store store, LeaseKey key) {
+  /** The lease of one moment with the bytes of its state. */
+  public @Nullable Lease leaseWithState(Store store, LeaseKey key) {
     byte[] behind = Keys.leaseState(key);
     behind[behind.length - 1]++;
     Lease lease = null;
@@ -271,13 +272,13 @@ public final class DataTables {
     return marks.getOrDefault(shard, RetentionMarks.NONE);
   }
 
-  /** The producer, or null. */
-  public ProducerRecord producer(long producerId) {
+  /** The producer; null: it is unknown. */
+  public @Nullable ProducerRecord producer(long producerId) {
     return producers.get(producerId);
   }
 
-  /** The producer under which the handlers of a group on a shard publish here, or null. */
-  public ProducerRecord publisher(LeaseKey of) {
+  /** The producer under which the handlers of a group on a shard publish here. */
+  public @Nullable ProducerRecord publisher(LeaseKey of) {
     Long id = publishers.get(of);
     return id == null ? null : producers.get(id);
   }
@@ -317,8 +318,8 @@ public final class DataTables {
     return Collections.unmodifiableCollection(producers.values());
   }
 
-  /** What is remembered of a producer in a shard, or null. */
-  public RecentSequences ring(ProducerShard key) {
+  /** What is remembered of a producer in a shard. */
+  public @Nullable RecentSequences ring(ProducerShard key) {
     return rings.get(key);
   }
 

@@ -13,6 +13,7 @@ import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.DelayedOrigin;
 import java.nio.ByteBuffer;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A batch that waits until it is due. When one of its messages is cancelled, a batch with the
@@ -30,7 +31,7 @@ public record DelayedBatch(
     PositionSet absent,
     List<DelayedOrigin.Place> formerPlaces) {
   /** A batch as it was sent, or moved. */
-  public DelayedBatch(BatchHeader batch, BatchPlace place, DelayedOrigin origin) {
+  public DelayedBatch(BatchHeader batch, BatchPlace place, @Nullable DelayedOrigin origin) {
     this(
         batch,
         place,

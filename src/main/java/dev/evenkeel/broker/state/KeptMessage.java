@@ -2,6 +2,8 @@ package dev.evenkeel.broker.state;
 
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The message of a retry or of a dead letter: where it is in the log, or else a copy.
@@ -10,9 +12,10 @@ import dev.evenkeel.protocol.wire.Bytes;
  * @param base offset of the first message of that batch
  * @param batchBytes length of the batch
  * @param bytes what the message counts for: the length of the copy, or its share of the batch
- * @param copy as {@code wire.MessageCodec} writes it, or null
+ * @param copy as {@code wire.MessageCodec} writes it; null: it is in the log
  */
-public record KeptMessage(BatchPlace place, long base, int batchBytes, int bytes, byte[] copy) {
+public record KeptMessage(
+    @Nullable BatchPlace place, long base, int batchBytes, int bytes, byte @Nullable [] copy) {
   private static final int COPIED = 1;
   private static final int IN_A_BATCH = 2;
 
@@ -43,7 +46,7 @@ public record KeptMessage(BatchPlace place, long base, int batchBytes, int bytes
 
   static KeptMessage read(ByteReader in) {
     return in.u8() == COPIED
-        ? copied(in.blob())
+        ? copied(Objects.requireNonNull(in.blob()))
         : new KeptMessage(BatchPlace.read(in), in.i64(), in.i32(), in.i32(), null);
   }
 }

@@ -13,6 +13,7 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is left of the body of a log entry if the state needs no whole batch of it any more, but
@@ -73,7 +74,7 @@ public final class KeptPart {
    * @return null if the body must stay as it is, because a batch is damaged, or because the part is
    *     not smaller
    */
-  public static KeptPart of(ByteBuffer body, List<Needed> needed) {
+  public static @Nullable KeptPart of(ByteBuffer body, List<Needed> needed) {
     List<Piece> pieces = new ArrayList<>();
     long bytes = 0;
     for (List<Needed> of : byPlace(needed).values()) {
@@ -181,7 +182,7 @@ public final class KeptPart {
     return new KeptPart(pieces);
   }
 
-  private Piece at(BatchPlace place) {
+  private @Nullable Piece at(BatchPlace place) {
     for (Piece each : pieces) {
       if (each.at == place.at() && each.crc == place.crc()) {
         return each;
@@ -190,8 +191,8 @@ public final class KeptPart {
     return null;
   }
 
-  /** The batch that begins at a place, if it is whole; or null. */
-  Batch whole(BatchPlace place) {
+  /** The batch that begins at a place, if it is whole. */
+  @Nullable Batch whole(BatchPlace place) {
     Piece piece = at(place);
     return piece == null || !piece.isWhole() ? null : piece.batch;
   }
@@ -201,9 +202,12 @@ public final class KeptPart {
    *
    * @param position in the batch
    */
-  Message message(BatchPlace place, int position) {
+  @Nullable Message message(BatchPlace place, int position) {
     Piece piece = at(place);
-    int index = piece == null ? -1 : piece.indexOf(position);
+    if (piece == null) {
+      return null;
+    }
+    int index = piece.indexOf(position);
     return index < 0 ? null : piece.batch.message(index);
   }
 }

@@ -12,7 +12,9 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the messages of retries or dead letters for one answer, as many as it may bring. A node
@@ -26,12 +28,12 @@ final class MessageReader {
   private final int bytesMax;
   private final List<PlacedBatch> whole = new ArrayList<>();
   private final Set<Long> bases = new HashSet<>();
-  private BatchPlace lastPlace;
+  private @Nullable BatchPlace lastPlace;
 
   /** The batch at the last place; null if only a part of it is left. */
-  private Batch last;
+  private @Nullable Batch last;
 
-  private KeptPart part;
+  private @Nullable KeptPart part;
   private long bytesRead;
   private long bytes;
 
@@ -50,7 +52,7 @@ final class MessageReader {
    * @param batch that the answer must bring with it; null: none, or it brings it already
    * @param bytes of all that, and of the message when it is unpacked; above 0
    */
-  record Found(byte[] copy, PlacedBatch batch, int bytes) {
+  record Found(byte @Nullable [] copy, @Nullable PlacedBatch batch, int bytes) {
     /** Stands for a message of which every node's copy is damaged. It cannot be decoded. */
     static final Found LOST = new Found(new byte[0], null, 1);
 
@@ -65,7 +67,7 @@ final class MessageReader {
    *
    * @throws RefusedException CORRUPT if the batch is missing or damaged, and this is the first
    */
-  Found take(KeptMessage message, long offset) {
+  @Nullable Found take(KeptMessage message, long offset) {
     boolean first = bytes == 0;
     Found found;
     try {
@@ -91,14 +93,15 @@ final class MessageReader {
     if (message.copy() != null) {
       return new Found(message.copy(), null, message.copy().length);
     }
+    BatchPlace place = Objects.requireNonNull(message.place());
     int position = (int) (offset - message.base());
     try {
-      look(message);
+      look(place, message.batchBytes());
       if (last == null) {
-        return ofPart(message.place(), position);
+        return ofPart(place, position);
       }
     } catch (RefusedException damaged) {
-      if (source.isLost(message.place())) {
+      if (source.isLost(place)) {
         return Found.LOST;
       }
       throw damaged;
@@ -124,7 +127,7 @@ final class MessageReader {
   }
 
   private Found ofPart(BatchPlace place, int position) {
-    Message message = part.message(place, position);
+    Message message = Objects.requireNonNull(part).message(place, position);
     if (message == null) {
       throw CORRUPT.error("the message is missing in what is left of its batch");
     }
@@ -132,13 +135,12 @@ final class MessageReader {
   }
 
   /** Reads the batch of a message, or the part of it that is left. */
-  private void look(KeptMessage message) {
-    BatchPlace place = message.place();
+  private void look(BatchPlace place, int batchBytes) {
     if (place.equals(lastPlace)) {
       return;
     }
-    bytesRead += message.batchBytes();
-    byte[] found = source.read(place, message.batchBytes());
+    bytesRead += batchBytes;
+    byte[] found = source.read(place, batchBytes);
     KeptPart left = found == null ? source.part(place) : null;
     Batch batch;
     if (found != null) {

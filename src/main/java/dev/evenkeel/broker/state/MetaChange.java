@@ -14,13 +14,14 @@ import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.storage.Store;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One change to the state of the meta log group: a row of table META, and what it alters in memory.
  *
  * @param value null: deletes the row
  */
-public record MetaChange(byte[] key, byte[] value, Consumer<MetaTables> shown)
+public record MetaChange(byte[] key, byte @Nullable [] value, Consumer<MetaTables> shown)
     implements StateChange<MetaTables> {
   @Override
   public void write(Store.Write write) {

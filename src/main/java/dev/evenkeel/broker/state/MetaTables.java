@@ -26,6 +26,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The meta log group's state. Only {@link MetaChange} alters it, on the applying thread; topics,
@@ -117,7 +118,7 @@ public final class MetaTables {
             case 'P' -> tables.put(NamedProducer.CODEC.read(in));
             case 'M' -> tables.moves.put(Keys.moveNumber(key), RecordCodec.MOVE.read(in));
             case 'A' -> tables.put(RecordCodec.NODE.read(in));
-            case 'E' -> tables.placement.put(in.text(), Codec.TEXTS.read(in));
+            case 'E' -> tables.placement.put(in.neededText(), Codec.TEXTS.read(in));
             case 'D' -> {
               AddedLogGroup added = RecordCodec.ADDED_GROUP.read(in);
               tables.addedGroups.put(added.index(), added);
@@ -232,18 +233,18 @@ public final class MetaTables {
     return (int) addedGroups.values().stream().filter(AddedLogGroup::open).count();
   }
 
-  /** The node, or null. */
-  public ClusterNode node(String id) {
+  /** The node of that id. */
+  public @Nullable ClusterNode node(String id) {
     return nodes.get(id);
   }
 
-  /** The topic of that name, in whatever state, or null. */
-  public TopicInfo topic(String name) {
+  /** The topic of that name, in whatever state. */
+  public @Nullable TopicInfo topic(@Nullable String name) {
     Integer id = name == null ? null : topicIds.get(name);
     return id == null ? null : topics.get(id);
   }
 
-  public TopicInfo topic(int id) {
+  public @Nullable TopicInfo topic(int id) {
     return topics.get(id);
   }
 
@@ -257,8 +258,8 @@ public final class MetaTables {
     return topicIds.size();
   }
 
-  /** The group, or null. */
-  public GroupInfo group(String name) {
+  /** The group of that name. */
+  public @Nullable GroupInfo group(@Nullable String name) {
     return name == null ? null : groups.get(name);
   }
 
@@ -301,13 +302,13 @@ public final class MetaTables {
     return moves;
   }
 
-  /** The producer of that name, or null. */
-  public NamedProducer producer(String name) {
+  /** The producer of that name. */
+  public @Nullable NamedProducer producer(String name) {
     return producers.get(name);
   }
 
-  /** The name of a producer, or null if it has none. From any thread. */
-  public String producerName(long id) {
+  /** The name of a producer; null if it has none. From any thread. */
+  public @Nullable String producerName(long id) {
     return producerNames.get(id);
   }
 
@@ -324,13 +325,13 @@ public final class MetaTables {
     return quotas.size();
   }
 
-  /** The quota of a producer, user, topic or group, or null. From any thread. */
-  public Quota quota(QuotaKind kind, String name) {
+  /** The quota of a producer, user, topic or group. From any thread. */
+  public @Nullable Quota quota(QuotaKind kind, @Nullable String name) {
     return name == null || quotas.isEmpty() ? null : quotas.get(new Quota.Key(kind, name));
   }
 
   /** The same. */
-  public Quota quota(Quota.Key key) {
+  public @Nullable Quota quota(Quota.Key key) {
     return quotas.isEmpty() ? null : quotas.get(key);
   }
 

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rebalance history, each move under its number: a later one has a higher number. {@link
@@ -27,13 +28,13 @@ public final class MoveTable {
     }
   }
 
-  /** The number of a move, or null. */
-  public Long number(MoveRecord.Key key) {
+  /** The number of a move; null: it is not in the history. */
+  public @Nullable Long number(MoveRecord.Key key) {
     return numbers.get(key);
   }
 
-  /** The move of that number, or null. */
-  public MoveRecord get(long number) {
+  /** The move of that number. */
+  public @Nullable MoveRecord get(long number) {
     return moves.get(number);
   }
 

@@ -17,7 +17,9 @@ public record NamedProducer(String name, long id, int epoch, boolean continued) 
               out.bool(true);
             }
           },
-          in -> new NamedProducer(in.text(), in.i64(), in.i32(), in.remaining() > 0 && in.bool()));
+          in ->
+              new NamedProducer(
+                  in.neededText(), in.i64(), in.i32(), in.remaining() > 0 && in.bool()));
 
   /**
    * In the next epoch.

@@ -3,6 +3,7 @@ package dev.evenkeel.broker.state;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.RecordCodec;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A producer as a data log group knows it.
@@ -14,7 +15,7 @@ import dev.evenkeel.protocol.wire.RecordCodec;
  *     producer. A publisher's sequences have gaps and continue from epoch to epoch
  */
 public record ProducerRecord(
-    long id, int epoch, int formerEpoch, long usedMillis, LeaseKey publisherOf) {
+    long id, int epoch, int formerEpoch, long usedMillis, @Nullable LeaseKey publisherOf) {
   /** A producer that was unknown until now. */
   public static ProducerRecord fresh(long id, int epoch, long nowMillis) {
     return new ProducerRecord(id, epoch, -1, nowMillis, null);
@@ -52,7 +53,7 @@ public record ProducerRecord(
     long usedMillis = in.i64();
     LeaseKey of = null;
     if (in.remaining() > 0) {
-      String group = in.text();
+      String group = in.neededText();
       of = new LeaseKey(RecordCodec.shard(in), group);
     }
     return new ProducerRecord(id, epoch, formerEpoch, usedMillis, of);

@@ -4,6 +4,7 @@ import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The last batches of a producer in a shard. Immutable.
@@ -35,7 +36,8 @@ public final class RecentSequences {
    * @param former the producer's ring until now, or null
    * @param formerEpoch the producer's epoch before this one; an older ring knows nothing of it
    */
-  public static RecentSequences begin(int epoch, RecentSequences former, int formerEpoch) {
+  public static RecentSequences begin(
+      int epoch, @Nullable RecentSequences former, int formerEpoch) {
     long formerLast = former != null && former.epoch == formerEpoch ? former.next - 1 : NONE;
     return new RecentSequences(epoch, 0, formerLast, new long[0]);
   }

@@ -3,6 +3,7 @@ package dev.evenkeel.broker.state;
 import dev.evenkeel.protocol.wire.Codec;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What every group of a shard had consumed at some moments of the past, oldest first.
@@ -29,8 +30,8 @@ public record RetentionMarks(List<Mark> list) {
     list = List.copyOf(list);
   }
 
-  /** The newest mark made at or before {@code millis}, or null. */
-  public Mark newestUpTo(long millis) {
+  /** The newest mark made at or before {@code millis}. */
+  public @Nullable Mark newestUpTo(long millis) {
     Mark found = null;
     for (Mark mark : list) {
       if (mark.millis() <= millis) {

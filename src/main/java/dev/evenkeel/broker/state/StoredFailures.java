@@ -18,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the failures of a group on a shard. A read on another thread than the applying one may see
@@ -133,7 +134,7 @@ public final class StoredFailures {
     return offsets;
   }
 
-  private FailureEntry entry(long offset) {
+  private @Nullable FailureEntry entry(long offset) {
     byte[] value = store.get(Store.Table.FAILURES, keys.at(FailureKeys.ENTRY, offset));
     return value == null ? null : FailureEntry.CODEC.decode(value);
   }

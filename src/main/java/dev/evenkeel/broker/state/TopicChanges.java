@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which topics the latest entries of the meta log have changed, so that whoever knows the topics up
@@ -41,7 +42,7 @@ public final class TopicChanges {
    * The topics that entries after this one have changed, created or removed; null: that is not
    * known.
    */
-  public synchronized Set<Integer> since(long index) {
+  public synchronized @Nullable Set<Integer> since(long index) {
     if (sinceIndex < 0 || index < sinceIndex) {
       return null;
     }

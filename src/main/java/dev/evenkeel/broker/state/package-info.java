@@ -4,4 +4,7 @@
  *
  * <p>Begin with {@code DataTables} and {@code MetaTables}.
  */
+@NullMarked
 package dev.evenkeel.broker.state;
+
+import org.jspecify.annotations.NullMarked;
