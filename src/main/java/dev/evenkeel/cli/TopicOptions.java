@@ -39,7 +39,7 @@ final class TopicOptions {
   }
 
   @Spec(Spec.Target.MIXEE)
-  private void addTo(CommandSpec command) {
+  void addTo(CommandSpec command) {
     options.addTo(command);
   }
 

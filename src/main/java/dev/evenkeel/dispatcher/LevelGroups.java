@@ -126,7 +126,7 @@ final class LevelGroups {
   /**
    * This node has become the dispatcher.
    *
-   * @param appoint makes a run the holder of a group, or nobody if it is null
+   * @param newAppoint makes a run the holder of a group, or nobody if it is null
    */
   void activate(DispatcherCore newCore, BiConsumer<String, String> newAppoint) {
     core = newCore;

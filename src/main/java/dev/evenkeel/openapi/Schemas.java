@@ -85,7 +85,7 @@ final class Schemas {
     config
         .forTypesInGeneral()
         .withCustomDefinitionProvider(this::reference)
-        .withPropertySorter((one, other) -> 0);
+        .withPropertySorter((unusedOne, unusedOther) -> 0);
     generator = new SchemaGenerator(config.build());
   }
 

@@ -65,7 +65,6 @@ final class TopicProcedures {
   private final ServeContext serve;
   private final LogGroup metaLog;
   private final MetaState meta;
-  private final List<LogGroupServer> groups;
   private final GroupCommands commands;
 
   /** Topics with a procedure in progress; the next procedure for the same topic waits. */
@@ -78,7 +77,6 @@ final class TopicProcedures {
     this.serve = serve;
     metaLog = serve.node().log().meta();
     meta = serve.node().meta();
-    groups = serve.groups();
     this.commands = commands;
   }
 

@@ -18,9 +18,6 @@ final class ShardTail {
   private int first;
   private int count;
 
-  /** Bytes of the batches with their places. */
-  private long bytes;
-
   /** The last chunk that knows of this shard; under the lock of the memory. */
   long lastChunk = -1;
 
@@ -37,7 +34,7 @@ final class ShardTail {
     }
     positions[slot(count)] = at;
     count++;
-    changed(size(at));
+    cache.changed(size(at));
     return cost() - cost;
   }
 
@@ -50,7 +47,7 @@ final class ShardTail {
       first = slot(1);
       count--;
     }
-    changed(-dropped);
+    cache.changed(-dropped);
     if (count == 0) {
       positions = new long[0];
       first = 0;
@@ -58,11 +55,6 @@ final class ShardTail {
       resize(positions.length / 2);
     }
     return cost() - cost;
-  }
-
-  private void changed(long more) {
-    bytes += more;
-    cache.changed(more);
   }
 
   private int size(long at) {

@@ -160,7 +160,7 @@ public final class SessionVerticle extends VerticleBase {
   private Future<?> deployListeners(SessionPort port, String host, int number) {
     int key = number == 0 ? -FREE_PORTS.incrementAndGet() : number;
     int loops = 0;
-    for (EventExecutor loop : ((VertxInternal) vertx).nettyEventLoopGroup()) {
+    for (EventExecutor unused : ((VertxInternal) vertx).nettyEventLoopGroup()) {
       loops++;
     }
     DispatcherLoop dispatcher = LocalObjects.get(vertx, DispatcherLoop.class);

@@ -26,7 +26,6 @@ final class FormationLoop {
   private static final long JOIN_PAUSE_MILLIS = 1_000;
   private static final int INCARNATION_BYTES = 6;
 
-  private final LogSettings settings;
   private final Path directory;
   private final PeerLink link;
   private final List<String> others;
@@ -37,7 +36,6 @@ final class FormationLoop {
    * @param written what the directory holds, or null if it is empty
    */
   FormationLoop(LogSettings settings, Path directory, ClusterFile written, PeerLink link) {
-    this.settings = settings;
     this.directory = directory;
     this.link = link;
     List<String> peers = ClusterFile.ids(settings);

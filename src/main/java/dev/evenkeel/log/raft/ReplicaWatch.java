@@ -132,10 +132,10 @@ final class ReplicaWatch {
       watching = true;
       index = waiters.peek().index;
     }
-    engine.watch(index).whenComplete((none, failure) -> seen(index, failure));
+    engine.watch(index).whenComplete((none, failure) -> seen(failure));
   }
 
-  private void seen(long index, Throwable failure) {
+  private void seen(Throwable failure) {
     Map<String, Long> marks = engine.marks();
     List<Waiter> done = new ArrayList<>();
     synchronized (this) {

@@ -23,16 +23,12 @@ import org.apache.ratis.server.leader.LeaderState;
 import org.apache.ratis.server.leader.LogAppender;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.RaftLogIOException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The engine's gRPC, with {@link SerialAppends} between the wire and the server, with {@link
  * WatchedAppender}s, and with a {@link VoteGate}. The engine makes it by the name of its class.
  */
 public final class SerialRpc implements RpcType {
-  private static final Logger LOG = LoggerFactory.getLogger(SerialRpc.class);
-
   private static final String HOOKS = SerialRpc.class.getName() + ".hooks";
 
   /**

@@ -33,8 +33,6 @@ final class ShardMessages {
    */
   static final int SPAN_MESSAGES_MAX = 65_536;
 
-  private static final Supplier<Task> NOTHING = () -> null;
-
   private final Task.Owner owner;
   private final Environment environment;
   private final ShardRetries retries;
@@ -355,7 +353,7 @@ final class ShardMessages {
    */
   private Task nextOfQueues(long now) {
     while (!retries.outbox.isFull() && window.span() < SPAN_MESSAGES_MAX) {
-      Task task = queues.next(isFull() ? NOTHING : decode);
+      Task task = queues.next(isFull() ? () -> null : decode);
       if (task == null) {
         return null;
       }

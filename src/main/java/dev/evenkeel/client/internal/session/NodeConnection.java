@@ -63,7 +63,6 @@ final class NodeConnection {
   /** A web server answers a line, though it makes no sense to it; then the mistake is clear. */
   private static final String LINE_END = "\r\n\r\n";
 
-  private final ContextInternal context;
   private final EventLoop loop;
   private final HostPort address;
   private final Hello hello;
@@ -93,7 +92,6 @@ final class NodeConnection {
   private record Pending(String address, Promise<Buffer> promise, long untilMillis, long bytes) {}
 
   private NodeConnection(ContextInternal context, HostPort address, Hello hello, Owner owner) {
-    this.context = context;
     this.loop = context.nettyEventLoop();
     this.address = address;
     this.hello = hello;
