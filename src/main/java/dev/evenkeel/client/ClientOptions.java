@@ -30,7 +30,7 @@ public final class ClientOptions extends SettingValues<ClientOptions> {
   private static final Setting<Long> CONNECT_TIMEOUT =
       SETTINGS
           .time("connectTimeoutMillis")
-          .unless((long) ClusterDefaults.CONNECT_TIMEOUT_MILLIS)
+          .unless(ClusterDefaults.CONNECT_TIMEOUT_MILLIS)
           .help("How long the client tries to connect for the first time.");
   private static final Setting<String> CA =
       SETTINGS
