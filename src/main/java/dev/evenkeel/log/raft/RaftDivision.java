@@ -58,10 +58,7 @@ final class RaftDivision implements Submitter.Engine {
     running = division;
     // The server would hand each request to another thread and wait for it, which the group's
     // submitting thread is for; the division itself takes it on the thread that calls.
-    target =
-        division instanceof RaftClientAsynchronousProtocol direct
-            ? direct
-            : server::submitClientRequestAsync;
+    target = division instanceof RaftClientAsynchronousProtocol direct ? direct : server;
   }
 
   /** The division is about to end; there may be another later. */
