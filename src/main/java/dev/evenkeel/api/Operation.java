@@ -111,7 +111,7 @@ public final class Operation<Q extends Record, A> {
 
   /** An operation that answers with a list. */
   static <Q extends Record, A extends Record> Operation<Q, List<A>> listOf(
-      String address, String action, Class<Q> question, Class<A> item) {
+      @Nullable String address, @Nullable String action, Class<Q> question, Class<A> item) {
     return Operations.add(new Operation<>(address, action, question, item, true));
   }
 

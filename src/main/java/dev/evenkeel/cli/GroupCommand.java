@@ -222,7 +222,7 @@ final class GroupCommand extends CommandGroup {
         shards.stream().filter(each -> each.state().equals("PENDING")).toList();
     if (!pending.isEmpty()) {
       throw CommandFailure.failed(
-          ("%s shards are not reset yet, and are when they are free: see 'group describe %s'; %s")
+          "%s shards are not reset yet, and are when they are free: see 'group describe %s'; %s"
               .formatted(pending.size(), of.group, waits(pending.get(0))));
     }
     return ExitStatus.DONE;
