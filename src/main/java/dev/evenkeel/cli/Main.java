@@ -42,7 +42,7 @@ public final class Main implements Runnable {
   private static final List<String> ORDER =
       List.of(
           ("serve demo demo-member produce consume topic delayed group quota cluster certs user"
-               + " bench class-archive completion")
+                  + " bench class-archive completion")
               .split(" "));
 
   @Spec private CommandSpec spec;

@@ -294,7 +294,9 @@ class SingletonTest {
     Heartbeat stuck =
         a.withWishes(new Heartbeat.Wishes(null, 2_000L, 0, null, null, null, null))
             .withMarks(
-                List.of(new ShardProgress(new Shard(1, 0), 1, 1L, null, null, 2_500L, null, null, null)));
+                List.of(
+                    new ShardProgress(
+                        new Shard(1, 0), 1, 1L, null, null, 2_500L, null, null, null)));
     bench.send(a, b, stuck);
     assertThat(bench.owners()).isEqualTo("bbb");
     assertThat(term()).isEqualTo(2);
