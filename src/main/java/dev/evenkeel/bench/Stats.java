@@ -26,6 +26,10 @@ final class Stats {
     return values.stream().mapToDouble(Number::doubleValue).max().orElseThrow();
   }
 
+  static double min(List<? extends Number> values) {
+    return values.stream().mapToDouble(Number::doubleValue).min().orElseThrow();
+  }
+
   /** Rounds to three decimal places. */
   static double rounded(double value) {
     return Math.round(value * 1_000) / 1_000.0;
