@@ -69,10 +69,10 @@ class EvenkeelExtensionTest {
     node.awaitMembers(group, 1);
     Futures.await(consumer.close());
     send(client, "left");
-    assertThatThrownBy(() -> node.awaitConsumed(group, Duration.ofMillis(100)))
+    assertThatThrownBy(() -> node.awaitConsumed(group, Duration.ofMillis(2_000)))
         .isInstanceOf(AssertionError.class)
         .hasMessageMatching(
-            "group '" + group + "' has not consumed within 100 ms: .*orders/[0-3] is at .* of .*");
+            "group '" + group + "' has not consumed within 2000 ms: .*orders/[0-3] is at .* of .*");
   }
 
   @Test

