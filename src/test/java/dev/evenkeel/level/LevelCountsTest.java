@@ -91,9 +91,7 @@ class LevelCountsTest {
   @Example
   void whoWaitForOneAnotherAfterAKeeperTookOverGoOn() {
     LevelWorld world = new LevelWorld(-1_335_635, Range.of(1));
-    for (int i = 0; i < 235; i++) {
-      world.step();
-    }
+    times(235, i -> world.step());
     world.goesOn();
   }
 
