@@ -7,7 +7,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -59,9 +58,17 @@ public final class SharedCodec {
 
   /** Reads what {@link #steps(List)} wrote. */
   public static List<Step> steps(byte[] bytes) {
-    return all(
-        checked(bytes),
-        in -> new Step(KINDS[in.u8()], in.key(), Objects.requireNonNull(in.claim())));
+    return all(checked(bytes), SharedCodec::step);
+  }
+
+  private static Step step(Reader in) {
+    Step.Kind kind = KINDS[in.u8()];
+    DedupKey key = in.key();
+    SharedClaim claim = in.claim();
+    if (claim == null) {
+      throw new IllegalArgumentException("a dedup step without a claim");
+    }
+    return new Step(kind, key, claim);
   }
 
   public static byte[] replies(SharedBucket.Replies replies) {

@@ -103,9 +103,6 @@ final class SessionDedup {
 
   /** A claim may be given back that comes from a former session of the same program. */
   private static void check(Step step, String session) {
-    if (step.claim() == null) {
-      throw Refusal.INVALID.error("a dedup step of session %s without a claim", session);
-    }
     String member = step.claim().worker().member();
     if (step.kind() == Step.Kind.ENQUEUE && !member.equals(session)) {
       throw Refusal.INVALID.error("session %s asks for a key for %s", session, member);
