@@ -35,7 +35,6 @@ import dev.evenkeel.api.GroupView.Member.Breaker;
 import dev.evenkeel.api.GroupView.Shard.State;
 import dev.evenkeel.api.ListDelayedMessages.DelayedMessages;
 import dev.evenkeel.api.ListGroups.GroupSummary;
-import dev.evenkeel.api.ListLags.TopicLag;
 import dev.evenkeel.api.ListRetries.Retry;
 import dev.evenkeel.api.NodeChangeView.Estimate;
 import dev.evenkeel.api.NodeChangeView.Membership;
@@ -421,13 +420,6 @@ public final class Operations {
                   false,
                   List.of(new DeletedShard("orders", 0, 0L, 1L, 1L, 0L, 0L, 0L)),
                   null));
-
-  public static final Operation<ListLags, List<TopicLag>> LIST_LAGS =
-      Operation.listOf(ApiAddresses.GROUPS, "lags", ListLags.class, TopicLag.class)
-          .get("/api/groups/{group}/lags")
-          .needs(SEE_GROUP, Operations::seeGroup)
-          .refuses(UNKNOWN_GROUP)
-          .example(new ListLags("billing"), List.of(new TopicLag("orders", 2, 12L)));
 
   public static final Operation<ListRebalances, List<MoveView>> LIST_REBALANCES =
       Operation.listOf(ApiAddresses.GROUPS, "rebalances", ListRebalances.class, MoveView.class)

@@ -4,7 +4,6 @@ import dev.evenkeel.api.DeleteGroup;
 import dev.evenkeel.api.DeleteGroup.GroupDeletion;
 import dev.evenkeel.api.DescribeGroup;
 import dev.evenkeel.api.ListGroups;
-import dev.evenkeel.api.ListLags;
 import dev.evenkeel.api.ListRebalances;
 import dev.evenkeel.api.MoveView;
 import dev.evenkeel.api.Operations;
@@ -66,7 +65,7 @@ final class GroupCommand extends CommandGroup {
   }
 
   GroupCommand() {
-    super("list, describe, lags, rebalances, plan, pause, resume, reset, delete or dead-letters");
+    super("list, describe, rebalances, plan, pause, resume, reset, delete or dead-letters");
   }
 
   @Command(name = "list", description = "Lists all groups.", footer = "  evenkeel group list")
@@ -88,18 +87,6 @@ final class GroupCommand extends CommandGroup {
       footer = "  evenkeel group describe billing")
   int describe(@Mixin ApiOptions.OfGroup of) {
     return of.ask(Operations.DESCRIBE_GROUP, new DescribeGroup(of.group), GroupText::of);
-  }
-
-  @Command(
-      name = "lags",
-      mixinStandardHelpOptions = true,
-      description = "Shows how far a group is behind in each of its topics.",
-      footer = "  evenkeel group lags billing")
-  int lags(@Mixin ApiOptions.OfGroup of) {
-    return of.ask(
-        Operations.LIST_LAGS,
-        new ListLags(of.group),
-        lags -> Table.of("TOPIC, SHARDS, LAG", lags).text());
   }
 
   @Command(

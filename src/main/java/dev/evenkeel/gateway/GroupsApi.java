@@ -3,7 +3,6 @@ package dev.evenkeel.gateway;
 import dev.evenkeel.api.DeleteGroup;
 import dev.evenkeel.api.DeleteGroup.DeletedShard;
 import dev.evenkeel.api.DeleteGroup.GroupDeletion;
-import dev.evenkeel.api.ListLags;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.PauseGroup.PauseResult;
@@ -62,14 +61,6 @@ final class GroupsApi {
             asked -> pause(asked.group(), asked.topic(), asked.shard(), false))
         .on(Operations.PLAN_GROUP, this::plan)
         .on(Operations.DELETE_GROUP, this::delete)
-        .on(
-            Operations.LIST_LAGS,
-            asked ->
-                calls
-                    .askDispatcher(new GroupQuestions.Look(asked.group()))
-                    .map(JsonObject::new)
-                    .map(Operations.DESCRIBE_GROUP::readAnswer)
-                    .map(ListLags::of))
         .on(Operations.LIST_RETRIES, retries::list)
         .on(Operations.LIST_DEAD_LETTERS, deadLetters::list)
         .on(Operations.DESCRIBE_DEAD_LETTER, deadLetters::show)
