@@ -134,4 +134,36 @@ public record ClusterStatusView(
       @Nullable List<String> listeners,
       @Nullable List<String> target,
       @Nullable String waits) {}
+
+  /** The example in the OpenAPI document. */
+  static ClusterStatusView example() {
+    return new ClusterStatusView(
+        "fe00262e-59c9-42e6-a15f-88a30cfed95a",
+        "n1",
+        "n1",
+        8,
+        List.of(
+            new Node(
+                "n1",
+                true,
+                "10.0.0.1",
+                "0.1.0",
+                8,
+                new Disk(7L << 30, 1 << 30),
+                List.of(),
+                new NodePlace("MEMBER", null, 4, 361L, Map.of(), 0, null, null))),
+        List.of(
+            new Log(
+                "d1",
+                "n1",
+                1L,
+                7L,
+                7L,
+                List.of(new Follower("n2", 7L, 0L)),
+                List.of(new Storage("n1", 317, 0, 0)),
+                List.of(),
+                List.of(new Digest("n1", 7L, 0, "2a812ac5a76cf2f6")),
+                List.of(),
+                new LogPlace(List.of("n1", "n2", "n3"), List.of(), null, null))));
+  }
 }

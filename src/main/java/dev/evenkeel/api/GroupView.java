@@ -282,4 +282,67 @@ public record GroupView(
       @Default("0") long parked,
       @Default("0") long shardsWaiting,
       @Default("0") long deadLetters) {}
+
+  /** The example in the OpenAPI document. */
+  static GroupView example() {
+    return new GroupView(
+        "billing",
+        "sharded",
+        "sticky",
+        "OK",
+        false,
+        0,
+        List.of(
+            new Member(
+                "a",
+                "s-bd5ad81a854147bb98bf0defff45f5b9",
+                "10.0.0.7",
+                3L,
+                List.of("orders/1"),
+                List.of(),
+                0L,
+                null,
+                null,
+                Member.Breaker.CLOSED,
+                997L,
+                "0.1.0",
+                null,
+                null)),
+        List.of(
+            new Shard(
+                "orders",
+                1,
+                "a",
+                null,
+                null,
+                1L,
+                Shard.State.OWNED,
+                false,
+                3L,
+                3L,
+                3L,
+                0L,
+                false,
+                null,
+                null,
+                null,
+                List.of())),
+        new Singleton(null, null),
+        new Level(null, null, null, null, null, null, null, null),
+        new Dedup(
+            "key",
+            5L,
+            0L,
+            0L,
+            0L,
+            0L,
+            0L,
+            0L,
+            0L,
+            0.0,
+            new Dedup.Repetition(null, null, null, null),
+            List.of()),
+        new Rates(null, null, null, null),
+        new Failures(0, 0, 0, 1));
+  }
 }

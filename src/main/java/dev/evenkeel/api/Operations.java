@@ -15,14 +15,6 @@ import dev.evenkeel.api.Browse.BrowsedMessages;
 import dev.evenkeel.api.CancelDelayedMessage.CancelledMessage;
 import dev.evenkeel.api.ClearQuota.ClearedQuota;
 import dev.evenkeel.api.CloseSession.ClosedSession;
-import dev.evenkeel.api.ClusterStatusView.Digest;
-import dev.evenkeel.api.ClusterStatusView.Disk;
-import dev.evenkeel.api.ClusterStatusView.Follower;
-import dev.evenkeel.api.ClusterStatusView.Log;
-import dev.evenkeel.api.ClusterStatusView.LogPlace;
-import dev.evenkeel.api.ClusterStatusView.Node;
-import dev.evenkeel.api.ClusterStatusView.NodePlace;
-import dev.evenkeel.api.ClusterStatusView.Storage;
 import dev.evenkeel.api.DeleteGroup.DeletedShard;
 import dev.evenkeel.api.DeleteGroup.GroupDeletion;
 import dev.evenkeel.api.DeleteTopic.DeletedTopic;
@@ -31,8 +23,6 @@ import dev.evenkeel.api.DescribeTopic.ShardDetail;
 import dev.evenkeel.api.DescribeTopic.TopicDetail;
 import dev.evenkeel.api.ExtendSession.ExtendedSession;
 import dev.evenkeel.api.GiveResults.RefusedResults;
-import dev.evenkeel.api.GroupView.Member.Breaker;
-import dev.evenkeel.api.GroupView.Shard.State;
 import dev.evenkeel.api.ListDelayedMessages.DelayedMessages;
 import dev.evenkeel.api.ListGroups.GroupSummary;
 import dev.evenkeel.api.ListRetries.Retry;
@@ -294,67 +284,7 @@ public final class Operations {
           .get("/api/groups/{group}")
           .needs(SEE_GROUP, Operations::seeGroup)
           .refuses(UNKNOWN_GROUP)
-          .example(
-              new DescribeGroup("billing"),
-              new GroupView(
-                  "billing",
-                  "sharded",
-                  "sticky",
-                  "OK",
-                  false,
-                  0,
-                  List.of(
-                      new GroupView.Member(
-                          "a",
-                          "s-bd5ad81a854147bb98bf0defff45f5b9",
-                          "10.0.0.7",
-                          3L,
-                          List.of("orders/1"),
-                          List.of(),
-                          0L,
-                          null,
-                          null,
-                          Breaker.CLOSED,
-                          997L,
-                          "0.1.0",
-                          null,
-                          null)),
-                  List.of(
-                      new GroupView.Shard(
-                          "orders",
-                          1,
-                          "a",
-                          null,
-                          null,
-                          1L,
-                          State.OWNED,
-                          false,
-                          3L,
-                          3L,
-                          3L,
-                          0L,
-                          false,
-                          null,
-                          null,
-                          null,
-                          List.of())),
-                  new GroupView.Singleton(null, null),
-                  new GroupView.Level(null, null, null, null, null, null, null, null),
-                  new GroupView.Dedup(
-                      "key",
-                      5L,
-                      0L,
-                      0L,
-                      0L,
-                      0L,
-                      0L,
-                      0L,
-                      0L,
-                      0.0,
-                      new GroupView.Dedup.Repetition(null, null, null, null),
-                      List.of()),
-                  new GroupView.Rates(null, null, null, null),
-                  new GroupView.Failures(0, 0, 0, 1)));
+          .example(new DescribeGroup("billing"), GroupView.example());
 
   public static final Operation<ResetGroup, OffsetReset> RESET_GROUP =
       Operation.of(ApiAddresses.GROUPS, "reset", ResetGroup.class, OffsetReset.class)
@@ -562,36 +492,7 @@ public final class Operations {
       Operation.of(ApiAddresses.CLUSTER, "status", DescribeCluster.class, ClusterStatusView.class)
           .get("/api/cluster")
           .needs("view or admin for any name", asked -> Need.of(null, VIEW, ADMIN))
-          .example(
-              new DescribeCluster(),
-              new ClusterStatusView(
-                  "fe00262e-59c9-42e6-a15f-88a30cfed95a",
-                  "n1",
-                  "n1",
-                  8,
-                  List.of(
-                      new Node(
-                          "n1",
-                          true,
-                          "10.0.0.1",
-                          "0.1.0",
-                          8,
-                          new Disk(7L << 30, 1 << 30),
-                          List.of(),
-                          new NodePlace("MEMBER", null, 4, 361L, Map.of(), 0, null, null))),
-                  List.of(
-                      new Log(
-                          "d1",
-                          "n1",
-                          1L,
-                          7L,
-                          7L,
-                          List.of(new Follower("n2", 7L, 0L)),
-                          List.of(new Storage("n1", 317, 0, 0)),
-                          List.of(),
-                          List.of(new Digest("n1", 7L, 0, "2a812ac5a76cf2f6")),
-                          List.of(),
-                          new LogPlace(List.of("n1", "n2", "n3"), List.of(), null, null)))));
+          .example(new DescribeCluster(), ClusterStatusView.example());
 
   public static final Operation<GetNodeChange, NodeChangeView> GET_NODE_CHANGE =
       ofNode("membership", GetNodeChange.class, NodeChangeView.class)
