@@ -54,6 +54,7 @@ import java.util.Objects;
  * @param diedOf if it is leaving: messages that it had in hand, as one that has died of one of
  *     them. It has not released their shards. At most {@link #DIED_OF_MAX}; the generation counts
  *     in mode level only. Empty: it ends in good order
+ * @param handlersRunning handlers of it that have not ended; null: unknown
  */
 public record Heartbeat(
     String group,
@@ -81,7 +82,8 @@ public record Heartbeat(
     boolean joining,
     List<String> mayConsume,
     String home,
-    List<MessageId> diedOf) {
+    List<MessageId> diedOf,
+    Integer handlersRunning) {
 
   /**
    * @throws NullPointerException if there is no instance
@@ -129,7 +131,8 @@ public record Heartbeat(
         false,
         null,
         null,
-        List.of());
+        List.of(),
+        null);
   }
 
   /** Most {@link #diedOf} of one heartbeat. */
@@ -186,7 +189,8 @@ public record Heartbeat(
           .unless("home", null)
           .list(
               "diedOf", DIED_OF_MAX, Heartbeat::place, (array, i) -> message(array.getJsonArray(i)))
-          .unless("diedOf", List.of());
+          .unless("diedOf", List.of())
+          .unless("handlersRunning", null);
 
   private static JsonArray place(MessageId of) {
     return new JsonArray(

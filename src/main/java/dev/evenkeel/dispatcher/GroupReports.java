@@ -202,6 +202,7 @@ final class GroupReports {
               null,
               null,
               null,
+              null,
               null));
     }
     return members;
@@ -225,7 +226,8 @@ final class GroupReports {
         nowMillis - member.heardMillis(),
         beat.version(),
         filter,
-        filter == null || beat.flow() == null ? null : beat.flow().filtered());
+        filter == null || beat.flow() == null ? null : beat.flow().filtered(),
+        beat.handlersRunning());
   }
 
   /** Names of the shards whose topics exist. */

@@ -424,7 +424,8 @@ final class ConsumerShell
         joining,
         null,
         link.home(),
-        leave ? diedOf : List.of());
+        leave ? diedOf : List.of(),
+        source.running());
   }
 
   private FlowTally flow() {
