@@ -57,8 +57,6 @@ public record GroupView(
    * @param version the version of the member's client; left out if that is unknown
    * @param filter the conditions of its filter; left out without one
    * @param filtered messages that its filter has passed over; left out without one
-   * @param handlersRunning handlers that have not ended at its last heartbeat; left out if that is
-   *     unknown
    */
   public record Member(
       String member,
@@ -74,8 +72,7 @@ public record GroupView(
       @Nullable Long lastHeartbeatMs,
       @LeftOut @Nullable String version,
       @LeftOut @Nullable List<String> filter,
-      @LeftOut @Nullable Long filtered,
-      @LeftOut @Nullable Integer handlersRunning) {
+      @LeftOut @Nullable Long filtered) {
 
     /** The state of a circuit breaker. */
     public enum Breaker implements Worded {
@@ -310,8 +307,7 @@ public record GroupView(
                 997L,
                 "0.1.0",
                 null,
-                null,
-                1)),
+                null)),
         List.of(
             new Shard(
                 "orders",

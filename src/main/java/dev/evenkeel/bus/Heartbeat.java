@@ -54,7 +54,6 @@ import java.util.Objects;
  * @param diedOf if it is leaving: messages that it had in hand, as one that has died of one of
  *     them. It has not released their shards. At most {@link #DIED_OF_MAX}; the generation counts
  *     in mode level only. Empty: it ends in good order
- * @param handlersRunning handlers of it that have not ended; null: unknown
  */
 public record Heartbeat(
     String group,
@@ -82,8 +81,7 @@ public record Heartbeat(
     boolean joining,
     List<String> mayConsume,
     String home,
-    List<MessageId> diedOf,
-    Integer handlersRunning) {
+    List<MessageId> diedOf) {
 
   /**
    * @throws NullPointerException if there is no instance
@@ -131,8 +129,7 @@ public record Heartbeat(
         false,
         null,
         null,
-        List.of(),
-        null);
+        List.of());
   }
 
   /** Most {@link #diedOf} of one heartbeat. */
@@ -189,8 +186,7 @@ public record Heartbeat(
           .unless("home", null)
           .list(
               "diedOf", DIED_OF_MAX, Heartbeat::place, (array, i) -> message(array.getJsonArray(i)))
-          .unless("diedOf", List.of())
-          .unless("handlersRunning", null);
+          .unless("diedOf", List.of());
 
   private static JsonArray place(MessageId of) {
     return new JsonArray(

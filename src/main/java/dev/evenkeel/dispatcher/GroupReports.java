@@ -202,7 +202,6 @@ final class GroupReports {
               null,
               null,
               null,
-              null,
               null));
     }
     return members;
@@ -226,8 +225,7 @@ final class GroupReports {
         nowMillis - member.heardMillis(),
         beat.version(),
         filter,
-        filter == null || beat.flow() == null ? null : beat.flow().filtered(),
-        beat.handlersRunning());
+        filter == null || beat.flow() == null ? null : beat.flow().filtered());
   }
 
   /** Names of the shards whose topics exist. */

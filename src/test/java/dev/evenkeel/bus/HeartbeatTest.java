@@ -56,19 +56,6 @@ class HeartbeatTest {
   }
 
   @Test
-  void membersOfTheFormerReleaseDoNotSayHowManyHandlersTheyRun() {
-    Heartbeat busy = Heartbeats.with(beat, "handlersRunning", 3);
-    JsonObject json = new JsonObject(busy.toJson().toBuffer());
-    assertThat(Heartbeat.fromJson(json)).isEqualTo(busy);
-    // What the former release writes: nothing else has changed on the wire.
-    json.remove("handlersRunning");
-    assertThat(json.encode()).isEqualTo(beat.toJson().encode());
-    assertThat(Heartbeat.fromJson(json).handlersRunning()).isNull();
-    // And it reads what a later one writes.
-    assertThat(Heartbeat.fromJson(json.put("ofALaterRelease", 3))).isEqualTo(beat);
-  }
-
-  @Test
   void wishesAreTheSameAfterTheWireAndOldClientsHaveNone() {
     Heartbeat wishing =
         beat.withWishes(new Heartbeat.Wishes("average", 7_000L, 8_000, null, null, null, null));

@@ -104,7 +104,6 @@ class DispatcherVerticleTest {
     private boolean silent;
     private volatile DedupTally tally;
     private volatile FlowTally flow;
-    private volatile Integer handlersRunning;
     private volatile boolean closing;
 
     TestMember(String name) {
@@ -161,8 +160,7 @@ class DispatcherVerticleTest {
               false,
               null,
               null,
-              List.of(),
-              handlersRunning));
+              List.of()));
     }
 
     /** It takes up what it is told that it owns. */
@@ -532,21 +530,6 @@ class DispatcherVerticleTest {
     assertThat(group().getString("mode")).isEqualTo("broadcast");
   }
 
-  private List<Object> handlersRunning() throws Exception {
-    return group().getJsonArray("members").stream()
-        .map(member -> ((JsonObject) member).getValue("handlersRunning", "unknown"))
-        .toList();
-  }
-
-  @Test
-  void membersTellHowManyHandlersTheyRun() throws Exception {
-    lead(1);
-    TestMember a = new TestMember("a");
-    await().ignoreExceptions().until(() -> handlersRunning().equals(List.of("unknown")));
-    a.handlersRunning = 3;
-    await().ignoreExceptions().until(() -> handlersRunning().equals(List.of(3)));
-  }
-
   @Test
   void dedupIsSummedOverMembersAndTheAutomataOfTheDeadAreSwept() throws Exception {
     lead(1);
@@ -850,8 +833,7 @@ class DispatcherVerticleTest {
         false,
         null,
         home,
-        List.of(),
-        null);
+        List.of());
   }
 
   private Future<Assignment> levelBeatOf(String group, String member, String user, String home) {

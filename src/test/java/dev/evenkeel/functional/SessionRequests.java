@@ -219,7 +219,6 @@ record SessionRequests(String topic, int topicId, String group, List<String> nod
     JsonArray mark = new JsonArray(List.of(topicId, 0, 1, 0, 1, 1, 1, 1));
     return beat.put("marks", new JsonArray().add(mark))
         .put("flow", new JsonObject().put("passedOver", 1).put("lag", 1))
-        .put("handlersRunning", 1)
         .put("seen", new JsonObject().put("term", 1).put("revision", 1))
         .put(
             "dedupTally",

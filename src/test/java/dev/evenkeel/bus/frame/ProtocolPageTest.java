@@ -496,8 +496,7 @@ class ProtocolPageTest {
         flow != null,
         null,
         flow == null ? null : "n2",
-        flow == null ? List.of() : List.of(new MessageId(SHARD, 17, 0)),
-        flow == null ? null : 3);
+        flow == null ? List.of() : List.of(new MessageId(SHARD, 17, 0)));
   }
 
   private static Assignment assignment() {

@@ -424,8 +424,7 @@ final class ConsumerShell
         joining,
         null,
         link.home(),
-        leave ? diedOf : List.of(),
-        source.running());
+        leave ? diedOf : List.of());
   }
 
   private FlowTally flow() {
