@@ -209,7 +209,9 @@ final class LevelWorld {
     Map<Member, Long> before = new HashMap<>();
     live.forEach(each -> before.put(each, each.finished));
     rounds(2 * live.size() + 2);
-    live.forEach(each -> assertThat(each.finished).as(each.name).isGreaterThan(before.getOrDefault(each, 0L)));
+    live.forEach(
+        each ->
+            assertThat(each.finished).as(each.name).isGreaterThan(before.getOrDefault(each, 0L)));
   }
 
   void rounds(int count) {
