@@ -86,6 +86,7 @@ class BrokerArchTest {
             "org.slf4j..",
             "dev.evenkeel.broker..",
             "dev.evenkeel.protocol..",
+            "dev.evenkeel.util..",
             "dev.evenkeel.settings..",
             "dev.evenkeel.api..",
             "org.jspecify..",
