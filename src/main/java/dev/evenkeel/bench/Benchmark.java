@@ -57,9 +57,9 @@ abstract class Benchmark implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
+    Logging.client();
     options.check();
     check();
-    Logging.client();
     try (Target target = opener.open(options)) {
       return measure(target);
     }

@@ -61,6 +61,7 @@ final class RebalanceMember implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
+    Logging.client();
     ConsumerOptions options =
         new ConsumerOptions()
             .setGroup(group.get())
@@ -68,7 +69,6 @@ final class RebalanceMember implements Callable<Integer> {
             .setTopics(List.of(topic.get()))
             .setOrder(order.get())
             .setMemberTimeoutMillis(memberTimeoutMillis.get());
-    Logging.client();
     StopSignal signal = StopSignal.install(stop::countDown, STOP_MILLIS_MAX);
     return ClientConnection.run(
         credentials.on(new ClientOptions().setSeeds(cluster.get())),

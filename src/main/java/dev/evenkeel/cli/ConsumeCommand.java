@@ -144,11 +144,11 @@ final class ConsumeCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
+    Logging.client();
     ConsumeRun.Settings settings = settings();
     ConsumerOptions consumer = options.options(topic, settings);
     SpanExport spans = SpanExport.to("--tracing", tracing.get(), "evenkeel-consume");
     consumer.setTracing(spans == null ? TracingPolicy.IGNORE : TracingPolicy.ALWAYS);
-    Logging.client();
     StopSignal signal = StopSignal.installEarly(ConsumeRun.STOP_MILLIS_MAX);
     return ClientConnection.run(
         cluster.options(),

@@ -120,6 +120,7 @@ final class ProduceCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
+    Logging.client();
     OptionFormats.timeRange(
         "--deliver-after", deliverAfterMillis.get(), 0, Limits.DELAY_MILLIS_MAX);
     ProduceRun.Settings settings =
@@ -132,7 +133,6 @@ final class ProduceCommand implements Callable<Integer> {
     ProducerOptions options = spool.options().setTopic(topic);
     SpanExport spans = SpanExport.to("--tracing", tracing.get(), "evenkeel-produce");
     options.setTracing(spans == null ? TracingPolicy.IGNORE : TracingPolicy.ALWAYS);
-    Logging.client();
     try (InputStream in = open()) {
       StopSignal signal = StopSignal.installEarly(STOP_MILLIS_MAX + 2_000);
       signal.onStop(

@@ -64,6 +64,7 @@ final class ServeCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
+    Logging.node();
     Map<String, String> given = new HashMap<>();
     for (String key : NodeOptions.SETTINGS.byKey().keySet()) {
       String text = spec.commandLine().getParseResult().matchedOptionValue("--" + key, null);
@@ -74,7 +75,6 @@ final class ServeCommand implements Callable<Integer> {
     Map<String, Object> file = conf == null ? Map.of() : ConfigReader.read(conf);
     NodeConfig config =
         NodeConfig.of(ConfigReader.merge(file, String.valueOf(conf), System.getenv(), given));
-    Logging.node();
     return runOn(config);
   }
 

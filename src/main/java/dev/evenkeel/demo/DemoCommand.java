@@ -76,6 +76,7 @@ public final class DemoCommand implements Callable<Integer>, Subcommands {
 
   @Override
   public Integer call() throws Exception {
+    Logging.client();
     OptionFormats.timeRange("--every", everyMillis.get(), EVERY_MILLIS_MIN, EVERY_MILLIS_MAX);
     Map<String, String> given =
         new HashMap<>(Map.of("port", port.get(), "http-port", httpPort.get()));
@@ -83,7 +84,6 @@ public final class DemoCommand implements Callable<Integer>, Subcommands {
     // Checked before a directory is created. The EVENKEEL_ variables of the user are for other
     // nodes.
     ConfigReader.merge(Map.of(), "", Map.of(), given);
-    Logging.client();
     Path temporary = data.get() == null ? Files.createTempDirectory("evenkeel-demo-") : null;
     try {
       if (temporary != null) {

@@ -23,6 +23,7 @@ class ClientJarIT {
   private static final Pattern OF_THE_CLIENT =
       Pattern.compile(
           "dev/evenkeel/([A-Za-z$-]+|(client|settings|api|protocol|util|level|dedup|bus|cluster)/.+)\\.class"
+              + "|org/jspecify/annotations/[A-Za-z]+\\.class"
               + "|META-INF/(MANIFEST\\.MF|maven/.+)");
 
   private static final Pattern DEPENDENCY = Pattern.compile("(?s)<dependency>(.*?)</dependency>");

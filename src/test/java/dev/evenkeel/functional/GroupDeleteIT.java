@@ -148,7 +148,7 @@ class GroupDeleteIT {
     assertThat(delete("billing?topic=nothing").statusCode()).isEqualTo(404);
     assertThat(delete("nobody").statusCode()).isEqualTo(404);
     assertThat(delete("nobody?dryRun=true").statusCode()).isEqualTo(404);
-    assertThat(delete("billing?dryRun=yes").body()).contains("'yes': write true or false");
+    assertThat(delete("billing?dryRun=yes").body()).contains("'yes': it must be true or false");
 
     await(both.close());
     Consumer one = join("billing", "m", ConsumerOptions.Mode.SHARDED, "orders");
