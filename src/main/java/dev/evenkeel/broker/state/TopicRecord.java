@@ -2,6 +2,7 @@ package dev.evenkeel.broker.state;
 
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.wire.Codec;
+import dev.evenkeel.protocol.wire.RecordCodec;
 
 /**
  * A topic as a data log group knows it.
@@ -10,5 +11,7 @@ import dev.evenkeel.protocol.wire.Codec;
  *     them, sent before the topic was deleted, cannot bring them back
  */
 public record TopicRecord(int id, String name, TopicConfig config, boolean dropped) {
-  static final Codec<TopicRecord> CODEC = Codec.record(TopicRecord.class);
+  static final Codec<TopicRecord> CODEC =
+      Codec.record(
+          TopicRecord.class, Codec.I32, Codec.TEXT, RecordCodec.TOPIC_CONFIG, Codec.BOOL);
 }

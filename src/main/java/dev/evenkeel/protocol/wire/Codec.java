@@ -110,6 +110,17 @@ public interface Codec<T> {
   }
 
   /**
+   * The components of a record that got more of them at its end, version by version.
+   *
+   * @param type its first component is a long that is not negative
+   * @param usual has the values of components that were not written
+   * @param levels the {@link FeatureLevel} that reads each of the added components
+   */
+  static <T> Codec<T> grown(Class<T> type, T usual, List<Integer> levels) {
+    return new GrownRecord<>(type, usual, levels);
+  }
+
+  /**
    * A component that this form does not have: only {@code value} fits, and no bytes stand for it.
    */
   static <T> Codec<T> absent(@Nullable T value) {

@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol.wire;
 
+import java.util.List;
+
 /**
  * What kinds of log entries a build knows. Every entry names the level that a node needs to read it
  * (see {@link Entry}). A node that meets an entry above its own level stops. A leader appends an
@@ -105,6 +107,12 @@ public final class FeatureLevel {
 
   /** From here on a named producer gets its next epoch only if no other has taken its name. */
   public static final int CONTINUED_PRODUCERS = 10;
+
+  /**
+   * From which level on topics have each of the settings after the first three, in the order of
+   * {@link dev.evenkeel.protocol.TopicConfig}.
+   */
+  static final List<Integer> TOPIC_SETTINGS = List.of();
 
   /** The highest level that this build reads. */
   public static final int NEWEST = 10;

@@ -113,7 +113,8 @@ public final class RecordCodec {
   public static final Codec<Pause> PAUSE =
       Codec.form("a pause", 1, Codec.record(Pause.class, NEEDED_TEXT, I32, I32));
 
-  public static final Codec<TopicConfig> TOPIC_CONFIG = Codec.record(TopicConfig.class);
+  public static final Codec<TopicConfig> TOPIC_CONFIG =
+      Codec.grown(TopicConfig.class, TopicConfig.DEFAULT, FeatureLevel.TOPIC_SETTINGS);
 
   /** A topic with layouts. The shortest form, without them, begins with the topic's id. */
   private static final int TOPIC_FORM_LAYOUTS = 1;

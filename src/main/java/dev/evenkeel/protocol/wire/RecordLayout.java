@@ -102,24 +102,29 @@ final class RecordLayout<T> implements Codec<T> {
     return level(values(record));
   }
 
-  void write(Bytes out, Object[] values) {
-    for (int i = 0; i < values.length; i++) {
+  /** Writes the first components only. */
+  void write(Bytes out, Object[] values, int count) {
+    for (int i = 0; i < count; i++) {
       codecs.get(i).write(out, values[i]);
     }
   }
 
   @Override
   public void write(Bytes out, T record) {
-    write(out, values(record));
+    write(out, values(record), codecs.size());
+  }
+
+  /** Reads the first components only; the others are as in {@code values}. */
+  T read(ByteReader in, Object[] values, int count) {
+    for (int i = 0; i < count; i++) {
+      values[i] = codecs.get(i).read(in);
+    }
+    return type.cast(call(constructor, values));
   }
 
   @Override
   public T read(ByteReader in) {
-    Object[] values = new Object[codecs.size()];
-    for (int i = 0; i < values.length; i++) {
-      values[i] = codecs.get(i).read(in);
-    }
-    return type.cast(call(constructor, values));
+    return read(in, new Object[codecs.size()], codecs.size());
   }
 
   private static Object call(MethodHandle handle, Object argument) {
