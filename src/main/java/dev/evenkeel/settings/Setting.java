@@ -145,6 +145,11 @@ public final class Setting<T> implements Told {
     return title == null ? option.substring(2).replace('-', ' ') : title;
   }
 
+  /** Its title, with what it is counted for. */
+  public String heading() {
+    return title() + per;
+  }
+
   public String help() {
     return help;
   }

@@ -1,15 +1,21 @@
 package dev.evenkeel.gateway.http;
 
+import dev.evenkeel.client.TopicSettings;
+import dev.evenkeel.settings.Setting;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
@@ -19,7 +25,8 @@ import java.util.regex.Pattern;
 
 /**
  * Serves the live page at {@code /} and its files below {@code /assets/} from the jar. Its headers
- * forbid the browser to load anything from elsewhere or to run other scripts.
+ * forbid the browser to load anything from elsewhere or to run other scripts. One script is made:
+ * it has the {@link TopicSettings}.
  *
  * <p>It reads each of the about eighty files once, on a worker thread, and keeps it. Browsers check
  * every file for a newer version by its ETag, so that a page never mixes files of two versions;
@@ -37,6 +44,8 @@ public final class PageRoutes {
           "js", "text/javascript; charset=utf-8",
           "svg", "image/svg+xml",
           "woff2", "font/woff2");
+
+  private static final String SETTINGS = "js/topic-settings.js";
 
   /**
    * Only plain names with an ending: no leading dot and no two dots in a row, so that no path leads
@@ -111,13 +120,30 @@ public final class PageRoutes {
     if (type == null) {
       return null;
     }
-    try (InputStream in = PageRoutes.class.getResourceAsStream("page/" + name)) {
+    try (InputStream in =
+        name.equals(SETTINGS)
+            ? new ByteArrayInputStream(settings().getBytes(StandardCharsets.UTF_8))
+            : PageRoutes.class.getResourceAsStream("page/" + name)) {
       if (in == null) {
         return null;
       }
       byte[] bytes = in.readAllBytes();
       return new PageFile(Buffer.buffer(bytes), type, tag(bytes), name.startsWith("vendor/"));
     }
+  }
+
+  private static String settings() {
+    JsonArray all = new JsonArray();
+    for (Setting<?> each : TopicSettings.settings().all()) {
+      all.add(
+          new JsonObject()
+              .put("name", each.key())
+              .put("title", each.heading())
+              .put("form", each.label())
+              .put("usual", each.usual())
+              .put("help", each.help()));
+    }
+    return "export const TOPIC_SETTINGS = " + all.encode() + ";\n";
   }
 
   /** A weak ETag, because the same file may be sent plain or compressed. */

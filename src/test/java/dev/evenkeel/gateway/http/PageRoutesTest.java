@@ -4,6 +4,8 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Closing;
+import dev.evenkeel.client.TopicSettings;
+import dev.evenkeel.settings.Setting;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -79,6 +81,20 @@ class PageRoutesTest {
           .isEqualTo(
               path.contains("/vendor/") ? "public, max-age=31536000, immutable" : "no-cache");
     }
+  }
+
+  /** Which the page has from nowhere else. */
+  @Test
+  void theSettingsOfATopicAreAScript() throws Exception {
+    HttpResponse<Buffer> script = call(HttpMethod.GET, "/assets/js/topic-settings.js");
+    assertThat(script.getHeader("content-type")).startsWith("text/javascript");
+    String text = script.bodyAsString();
+    assertThat(text).startsWith("export const TOPIC_SETTINGS = [{\"name\":\"retentionMillis\"");
+    for (Setting<?> each : TopicSettings.settings().all()) {
+      assertThat(text).contains(each.key(), each.help());
+    }
+    assertThat(text)
+        .contains("\"title\":\"max bytes a shard\",\"form\":\"SIZE|off\",\"usual\":-1");
   }
 
   @Test

@@ -173,16 +173,16 @@ class ActionsTest extends PageBase {
     visitPage(ColorScheme.LIGHT, 1280, "#/topics/orders/messages");
     live.answer("PATCH /api/topics/orders", 200, ApiFacts.topic().put("ageMillisMax", 3_600_000));
     visit.button("Change settings").click();
-    visit.page().getByLabel("Largest age").fill("1x");
+    visit.page().getByLabel("Max age").fill("1x");
     press("Enter");
     visit.reads(
         visit.dialog().getByRole(AriaRole.ALERT),
-        "Largest age is “1x”: write 200ms, 5s, 2m, 1h or 7d, or off.");
-    visit.page().getByLabel("Largest age").fill("1h");
+        "Max age is “1x”: write 200ms, 5s, 2m, 1h or 7d, or off.");
+    visit.page().getByLabel("Max age").fill("1h");
     press("Enter");
     // Shard 1 has no message of the last hour.
     visit.reads(visit.dialog(), "Drops 5 messages that are too old now, consumed or not");
-    visit.reads(visit.dialog(), "Largest ageoff1h");
+    visit.reads(visit.dialog(), "Max ageoff1h");
     Axe.assertNothingSerious(visit.page());
     visit.page().keyboard().type("orders");
     press("Enter");

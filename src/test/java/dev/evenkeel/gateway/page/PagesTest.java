@@ -247,8 +247,8 @@ class PagesTest extends PageBase {
     visit.reads(fourth, "11,500");
     visit.reads(fourth, "4.0 MiB");
     visit.reads(fourth, "n1");
-    visit.reads(visit.region("Settings"), "kept after every group has consumed it24 h");
-    visit.reads(visit.region("Settings"), "dropped when older thanoff");
+    visit.reads(visit.region("Settings"), "retention24 h");
+    visit.reads(visit.region("Settings"), "max ageoff");
     visit.reads(visit.region("Layout"), "0 is sealed and goes on in → 2 4 6");
     visit.reads(row("Groups that read it", "billing"), "OK");
     visit.seesNoMore(row("Groups that read it", "audit"));

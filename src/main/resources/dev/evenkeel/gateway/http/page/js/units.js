@@ -34,5 +34,9 @@ const show = (value, units) => {
   return `${value / factor}${unit}`;
 };
 
+/** A whole number; null if it is something else. */
+export const parseCount = (text) => parse(text, [['', 1]], '');
+
 export const showTime = (millis) => (millis < 0 ? OFF : millis === 0 ? '0s' : show(millis, TIMES));
 export const showSize = (bytes) => (bytes < 0 ? OFF : show(bytes, SIZES));
+export const showCount = (n) => (n < 0 ? OFF : String(n));

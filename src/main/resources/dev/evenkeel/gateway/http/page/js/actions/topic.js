@@ -1,19 +1,12 @@
 import { apiPath, ask } from '../api.js';
 import { link } from '../router.js';
-import { OFF, parseSize, parseTime, showSize, showTime } from '../units.js';
+import { SETTINGS } from '../settings.js';
+import { OFF } from '../units.js';
 import { bytes, count, plural } from '../words.js';
 import { dropped } from './dropped.js';
 
-const TIME = 'write 200ms, 5s, 2m, 1h or 7d';
-const SIZE = 'write 4096, 64KiB, 512MiB or 1GiB';
 const NAME = /^\w[\w.-]{0,119}$/;
 const SHARDS_MAX = 10000;
-
-const SETTINGS = [
-  { name: 'retentionMillis', label: 'Retention', parse: parseTime, show: showTime, usual: 86400000, hint: 'How long a message is kept after every group has consumed it, such as 24h.' },
-  { name: 'ageMillisMax', label: 'Largest age', parse: parseTime, show: showTime, usual: -1, mayBeOff: true, hint: 'Drops older messages, consumed or not. Or off.' },
-  { name: 'shardBytesMax', label: 'Largest shard', parse: parseSize, show: showSize, usual: -1, mayBeOff: true, hint: 'Drops the oldest messages of a larger shard, consumed or not. Or off.' },
-];
 
 const settingFields = (topic) =>
   SETTINGS.map(({ name, label, show, usual, hint }) => ({ name, label, hint, value: show(topic?.[name] ?? usual) }));
@@ -23,7 +16,7 @@ const settings = (values) => Object.fromEntries(SETTINGS.map((each) => [each.nam
 
 function wrongSettings(values) {
   const bad = SETTINGS.find((each) => setting(each, values[each.name]) === null);
-  return bad ? `${bad.label} is “${values[bad.name]}”: ${bad.parse === parseSize ? SIZE : TIME}${bad.mayBeOff ? ', or off' : ''}.` : null;
+  return bad ? `${bad.label} is “${values[bad.name]}”: ${bad.right}${bad.mayBeOff ? ', or off' : ''}.` : null;
 }
 
 const shardsField = (value) => ({ name: 'shards', label: 'Shards', value: String(value), hint: 'At least as many as the consumers of one group: 1 to 10,000.' });
@@ -61,7 +54,7 @@ export const changeTopic = (name) => ({
     if (changed.length === 0) return { says: ['The topic has these settings already.'], refused: 'there is nothing to change' };
     const shorter = SETTINGS.filter((each) => isShorter(topic[each.name], next[each.name]));
     return {
-      says: shorter.length === 0 ? ['Drops no message that is kept now.'] : await dropped(topic, next),
+      says: shorter.length === 0 ? ['Drops no message that is kept now.'] : await dropped(topic, next, shorter),
       table: { head: ['setting', 'now', 'then'], rows: changed.map((each) => [each.label, each.show(topic[each.name]), each.show(next[each.name])]) },
       confirm: shorter.length > 0 ? name : null,
       changes: Object.fromEntries(changed.map((each) => [each.name, next[each.name]])),

@@ -1,12 +1,14 @@
 import { html, useRef } from '../lib.js';
-import { brief, bytes, count, figure, known, plural, rate, seconds, when } from '../words.js';
+import { brief, bytes, count, figure, known, plural, rate, when } from '../words.js';
 import { byName } from '../model.js';
 import { apiPath, useAnswer } from '../api.js';
 import { Command } from '../command.js';
 import { Groups } from '../lists.js';
 import { link } from '../router.js';
+import { SETTINGS } from '../settings.js';
 import { Spark } from '../spark.js';
 import { Table } from '../table.js';
+import { OFF } from '../units.js';
 
 const REFRESH_MILLIS = 5_000;
 /** A topic with many shards has a large answer. */
@@ -16,7 +18,7 @@ const LARGE_SHARDS = 1_000;
 const RATE_MILLIS_MIN = 1_000;
 
 const Figure = ({ name, children }) => html`<div class="figure"><dt>${name}</dt><dd>${children}</dd></div>`;
-const Row = ({ name, children }) => html`<div><dt>${name}</dt><dd>${children}</dd></div>`;
+const Row = ({ name, hint, children }) => html`<div title=${hint}><dt>${name}</dt><dd>${children}</dd></div>`;
 
 /** Messages a second that each shard took between two answers; undefined before the second one. */
 export function ratesOf(before, now, millis) {
@@ -103,18 +105,14 @@ function shardRow(topic, shard, perSecond, largest) {
   };
 }
 
-const days = (millis) => (known(millis) ? seconds(millis / 1000) : null);
-const limit = (value, text) => (known(value) ? (value < 0 ? 'off' : text(value)) : null);
+const worded = ({ words }, value) => (known(value) ? (value < 0 ? OFF : words(value)) : null);
 
 /** The live state has the settings, too, from nodes of this version on. */
 function Settings({ topic, live, detail }) {
-  const setting = (name) => live[name] ?? detail?.[name];
   return html`<section class="panel settings" aria-label="Settings">
     <h2>Settings</h2>
     <dl class="rows">
-      <${Row} name="kept after every group has consumed it">${figure(days(setting('retentionMillis')))}<//>
-      <${Row} name="dropped when older than">${figure(limit(setting('ageMillisMax'), days))}<//>
-      <${Row} name="dropped when a shard is larger than">${figure(limit(setting('shardBytesMax'), bytes))}<//>
+      ${SETTINGS.map((each) => html`<${Row} name=${each.title} hint=${each.help}>${figure(worded(each, live[each.name] ?? detail?.[each.name]))}<//>`)}
       <${Row} name="dropped so far before a group consumed it">${figure(count(detail?.messagesDropped))}<//>
       <${Row} name="next delayed message is due">${detail?.delayed === 0 ? html`<span class="quiet">none waits</span>` : figure(when(detail?.nextDueMillis))}<//>
       <${Row} name="created">${figure(when(detail?.createdMillis))}<//>
