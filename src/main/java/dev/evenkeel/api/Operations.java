@@ -87,7 +87,7 @@ public final class Operations {
           .needs("admin:TOPIC", Operations::adminTopic)
           .changes()
           .refuses(Refusal.TOPIC_EXISTS)
-          .example(new CreateTopic("orders", 2, new TopicLimits(null, null, null)), TOPIC);
+          .example(new CreateTopic("orders", 2, TopicLimits.NONE), TOPIC);
 
   public static final Operation<DescribeTopic, TopicDetail> DESCRIBE_TOPIC =
       Operation.of(ApiAddresses.TOPICS, "get", DescribeTopic.class, TopicDetail.class)
@@ -116,9 +116,12 @@ public final class Operations {
           .changes()
           .refuses(Refusal.UNKNOWN_TOPIC)
           .example(
-              new ConfigureTopic("orders", new TopicLimits(3_600_000L, null, null)),
+              new ConfigureTopic("orders", TopicLimits.retaining(3_600_000)),
               RecordJson.of(TopicView.class)
-                  .with(TOPIC, "limits", new TopicLimits(3_600_000L, -1L, -1L)));
+                  .with(
+                      TOPIC,
+                      "limits",
+                      TopicLimits.of(TopicLimits.retaining(3_600_000).over(TopicConfig.DEFAULT))));
 
   public static final Operation<ReshardTopic, TopicView> RESHARD_TOPIC =
       Operation.of(ApiAddresses.TOPICS, "reshard", ReshardTopic.class, TopicView.class)

@@ -239,13 +239,6 @@ public final class RecordJson<T extends Record> {
     return this;
   }
 
-  /** The component is a record whose fields are among those of this one; see {@link Inline}. */
-  public RecordJson<T> inline(String name) {
-    RecordJson<?> inner =
-        of(Objects.requireNonNull(components.get(name)).getType().asSubclass(Record.class));
-    return form(name, inner::writeTo, inner::read);
-  }
-
   /** The component is an object; if it is null, the field is left out. */
   public <V> RecordJson<T> object(
       String name, Function<V, JsonObject> write, Function<JsonObject, V> read) {
@@ -291,6 +284,12 @@ public final class RecordJson<T extends Record> {
         new Form(
             form.write,
             (json, strict) -> json.getValue(name) == null ? value : form.read.apply(json, strict)));
+    return this;
+  }
+
+  /** As {@link #former(String, Object)}, for all fields: the record has their values. */
+  public RecordJson<T> former(T usual) {
+    components.keySet().forEach(name -> former(name, value((Object) usual, name)));
     return this;
   }
 

@@ -1,6 +1,7 @@
 package dev.evenkeel.api;
 
 import dev.evenkeel.protocol.TopicConfig;
+import io.vertx.core.json.JsonObject;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,14 @@ public record TopicLimits(
   /** Sums of it and of a time do not overflow. */
   static final long MAX = Long.MAX_VALUE / 2;
 
+  /** None is set. */
+  public static final TopicLimits NONE = RecordJson.of(TopicLimits.class).read(new JsonObject());
+
+  /** Only the time for which messages are kept is set. */
+  public static TopicLimits retaining(long millis) {
+    return RecordJson.of(TopicLimits.class).with(NONE, "retentionMillis", millis);
+  }
+
   /** The settings of a topic. */
   public static TopicLimits of(TopicConfig config) {
     return new TopicLimits(config.retentionMillis(), config.ageMillisMax(), config.shardBytesMax());
@@ -35,6 +44,6 @@ public record TopicLimits(
 
   /** Whether none is set. */
   public boolean areNone() {
-    return equals(new TopicLimits(null, null, null));
+    return equals(NONE);
   }
 }

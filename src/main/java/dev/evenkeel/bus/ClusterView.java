@@ -5,6 +5,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.ShardGroups;
+import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -100,10 +101,13 @@ public record ClusterView(
   /** Number of the meta log group; data groups are numbered from 0. */
   public static final int META = -1;
 
+  private static final RecordJson<TopicConfig> CONFIG =
+      new RecordJson<>(TopicConfig.class).former(TopicConfig.DEFAULT);
+
   /** Only active topics are in a view. */
   private static final RecordJson<TopicInfo> TOPIC =
       new RecordJson<>(TopicInfo.class)
-          .inline("config")
+          .form("config", CONFIG::writeTo, CONFIG::read)
           .form("state", (json, state) -> {}, json -> TopicInfo.State.ACTIVE)
           .form("layouts", ClusterView::writeLayouts, ClusterView::layouts)
           .form("dropped", ClusterView::writeDropped, ClusterView::dropped)

@@ -6,6 +6,7 @@ import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.api.TopicLimits;
 import dev.evenkeel.api.TopicView;
 import dev.evenkeel.client.TopicSettings;
+import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.settings.Setting;
 import io.vertx.core.json.JsonObject;
 import java.util.Collection;
@@ -83,16 +84,21 @@ final class TopicOptions {
 
   /** Their values in a topic, for a table. */
   static List<String> values(TopicView topic) {
-    JsonObject json = RecordJson.json(topic.limits());
+    JsonObject json = whole(topic);
     return all().stream().map(each -> each.textOf(json.getValue(each.key()))).toList();
   }
 
   /** All settings of a topic, each with its title. */
   static String shown(TopicView topic, String form, String between) {
-    JsonObject json = RecordJson.json(topic.limits());
+    JsonObject json = whole(topic);
     return all().stream()
         .map(each -> form.formatted(each.title(), each.phraseOf(json.getValue(each.key()))))
         .collect(Collectors.joining(between));
+  }
+
+  /** A node of a former version does not know all of them: to it, the others are as usual. */
+  private static JsonObject whole(TopicView topic) {
+    return RecordJson.json(TopicLimits.of(topic.limits().over(TopicConfig.DEFAULT)));
   }
 
   private static Collection<Setting<?>> all() {

@@ -35,7 +35,7 @@ final class DemoFacts {
   void ensureTopic() {
     List<TopicView> topics = api.read(Operations.LIST_TOPICS, new ListTopics());
     if (topics.stream().noneMatch(each -> each.name().equals(DemoRun.TOPIC))) {
-      TopicLimits limits = new TopicLimits(DemoRun.RETENTION_MILLIS, null, null);
+      TopicLimits limits = TopicLimits.retaining(DemoRun.RETENTION_MILLIS);
       api.read(Operations.CREATE_TOPIC, new CreateTopic(DemoRun.TOPIC, DemoRun.SHARDS, limits));
     }
   }

@@ -54,6 +54,28 @@ class ClusterViewTest {
     assertThat(ClusterView.fromJson(new JsonObject(json.encode()))).isEqualTo(view);
   }
 
+  /** A node of a former version does not send what it does not know. */
+  @Test
+  void aSettingThatIsMissingIsAsInANewTopic() {
+    TopicConfig config = new TopicConfig(9, TopicConfig.DEFAULT.ageMillisMax(), 5);
+    TopicInfo topic = new TopicInfo(1, "a", 4, config, TopicInfo.State.ACTIVE, 7);
+    JsonObject json =
+        new ClusterView(
+                "cluster",
+                "n1",
+                "n1",
+                List.of("n1"),
+                List.of("n1"),
+                List.of(topic),
+                3,
+                List.of(2L),
+                true,
+                12)
+            .toJson();
+    json.getJsonArray("topics").getJsonObject(0).remove("ageMillisMax");
+    assertThat(ClusterView.fromJson(json).topics()).containsExactly(topic);
+  }
+
   @Test
   void clientsThatKnowNoAddedGroupsDoNotCountThem() {
     TopicInfo plain = topic(1, "a", List.of());

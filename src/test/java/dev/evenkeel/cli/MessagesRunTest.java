@@ -13,6 +13,7 @@ import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.api.TopicLimits;
 import dev.evenkeel.api.TopicView;
 import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.TopicConfig;
 import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -88,7 +89,8 @@ class MessagesRunTest {
       Long end = endsKnown ? (Long) (long) shards.get(i).size() : null;
       list.add(new ShardDetail(i, false, List.of(), first, end, null, null, null, "d0", null));
     }
-    TopicView topic = new TopicView("t", list.size(), new TopicLimits(0L, -1L, -1L), created, null);
+    TopicLimits limits = TopicLimits.of(TopicConfig.DEFAULT);
+    TopicView topic = new TopicView("t", list.size(), limits, created, null);
     return RecordJson.json(new TopicDetail(topic, list, List.of()));
   }
 

@@ -260,7 +260,7 @@ record SessionRequests(String topic, int topicId, String group, List<String> nod
     add(all, Operations.LIST_DELAYED_MESSAGES, new ListDelayedMessages(topic, "k", 100, "0-1-2-3"));
     add(all, Operations.GET_DELAYED_MESSAGE, new GetDelayedMessage(topic, "0-1-2-3"));
     add(all, Operations.CANCEL_DELAYED_MESSAGE, new CancelDelayedMessage(topic, "0-1-2-3"));
-    TopicLimits limits = new TopicLimits(86_400_000L, null, null);
+    TopicLimits limits = TopicLimits.retaining(86_400_000);
     add(all, Operations.LIST_TOPICS, new ListTopics());
     add(all, Operations.DESCRIBE_TOPIC, new DescribeTopic(topic));
     add(all, Operations.CREATE_TOPIC, new CreateTopic(topic, 1, limits));
