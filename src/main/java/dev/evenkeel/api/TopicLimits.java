@@ -12,14 +12,11 @@ import org.jspecify.annotations.Nullable;
  * @param ageMillisMax drop older messages even if a group has not consumed them; -1: off
  * @param shardBytesMax drop the oldest messages of a larger shard even if a group has not consumed
  *     them; -1: off
- * @param shardMessagesMax drop the oldest messages of a shard with more even if a group has not
- *     consumed them; -1: off
  */
 public record TopicLimits(
     @Bounds(min = 0, max = TopicLimits.MAX) @Nullable Long retentionMillis,
     @Bounds(min = -1, max = TopicLimits.MAX) @Nullable Long ageMillisMax,
-    @Bounds(min = -1, max = TopicLimits.MAX) @Nullable Long shardBytesMax,
-    @Bounds(min = -1, max = TopicLimits.MAX) @Nullable Long shardMessagesMax) {
+    @Bounds(min = -1, max = TopicLimits.MAX) @Nullable Long shardBytesMax) {
 
   /** Sums of it and of a time do not overflow. */
   static final long MAX = Long.MAX_VALUE / 2;
@@ -34,11 +31,7 @@ public record TopicLimits(
 
   /** The settings of a topic. */
   public static TopicLimits of(TopicConfig config) {
-    return new TopicLimits(
-        config.retentionMillis(),
-        config.ageMillisMax(),
-        config.shardBytesMax(),
-        config.shardMessagesMax());
+    return new TopicLimits(config.retentionMillis(), config.ageMillisMax(), config.shardBytesMax());
   }
 
   /** All settings of a topic that has had {@code former} ones. */
@@ -46,8 +39,7 @@ public record TopicLimits(
     return new TopicConfig(
         Objects.requireNonNullElse(retentionMillis, former.retentionMillis()),
         Objects.requireNonNullElse(ageMillisMax, former.ageMillisMax()),
-        Objects.requireNonNullElse(shardBytesMax, former.shardBytesMax()),
-        Objects.requireNonNullElse(shardMessagesMax, former.shardMessagesMax()));
+        Objects.requireNonNullElse(shardBytesMax, former.shardBytesMax()));
   }
 
   /** Whether none is set. */

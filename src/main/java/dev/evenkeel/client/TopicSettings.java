@@ -4,7 +4,6 @@ import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.api.TopicLimits;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.settings.Setting;
-import dev.evenkeel.settings.SettingType;
 import dev.evenkeel.settings.SettingValues;
 import dev.evenkeel.settings.Settings;
 import io.vertx.core.json.JsonObject;
@@ -38,18 +37,6 @@ public final class TopicSettings extends SettingValues<TopicSettings> {
           .per("a shard")
           .help(
               "Delete the oldest messages of a larger shard even if a group has not consumed"
-                  + " them.");
-
-  private static final Setting<Long> SHARD_MESSAGES_MAX =
-      SETTINGS
-          .add("shardMessagesMax", SettingType.orOff(SettingType.WHOLE))
-          .from(-1)
-          .usually(TopicConfig.DEFAULT.shardMessagesMax())
-          .option("--max-shard-messages")
-          .title("max messages")
-          .per("a shard")
-          .help(
-              "Delete the oldest messages of a shard with more even if a group has not consumed"
                   + " them.");
 
   /** What is known of each. */
@@ -111,18 +98,5 @@ public final class TopicSettings extends SettingValues<TopicSettings> {
    */
   public TopicSettings setShardBytesMax(Long shardBytesMax) {
     return set(SHARD_BYTES_MAX, shardBytesMax);
-  }
-
-  /** See {@link #setShardMessagesMax}. */
-  public Long getShardMessagesMax() {
-    return given(SHARD_MESSAGES_MAX);
-  }
-
-  /**
-   * The oldest messages of a shard with more than this are dropped, consumed or not, in whole
-   * batches. By default -1, which means off.
-   */
-  public TopicSettings setShardMessagesMax(Long shardMessagesMax) {
-    return set(SHARD_MESSAGES_MAX, shardMessagesMax);
   }
 }

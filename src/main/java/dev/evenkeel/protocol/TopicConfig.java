@@ -9,12 +9,9 @@ import static dev.evenkeel.protocol.Refusal.INVALID;
  * @param ageMillisMax drop messages older than this even if a group has not consumed them; -1: off
  * @param shardBytesMax drop the oldest messages of a shard above this size even if a group has not
  *     consumed them; -1: off
- * @param shardMessagesMax drop the oldest messages of a shard above this number even if a group has
- *     not consumed them; -1: off
  */
-public record TopicConfig(
-    long retentionMillis, long ageMillisMax, long shardBytesMax, long shardMessagesMax) {
-  public static final TopicConfig DEFAULT = new TopicConfig(24L * 3600 * 1000, -1, -1, -1);
+public record TopicConfig(long retentionMillis, long ageMillisMax, long shardBytesMax) {
+  public static final TopicConfig DEFAULT = new TopicConfig(24L * 3600 * 1000, -1, -1);
 
   /**
    * @throws RefusedException INVALID unless it makes sense
@@ -23,8 +20,8 @@ public record TopicConfig(
     if (retentionMillis < 0) {
       throw INVALID.error("retention of " + retentionMillis + " ms: use 0 or more");
     }
-    if (ageMillisMax < -1 || shardBytesMax < -1 || shardMessagesMax < -1) {
-      throw INVALID.error("limits of age, size and number are 0 or more, or -1 for none");
+    if (ageMillisMax < -1 || shardBytesMax < -1) {
+      throw INVALID.error("limits of age and size are 0 or more, or -1 for none");
     }
   }
 }

@@ -617,7 +617,7 @@ class BrokerVerticleTest {
     assertThat(exists.refusal()).isEqualTo(Refusal.TOPIC_EXISTS);
     assertThat(exists.getMessage()).isEqualTo("topic 'orders' exists with 2 shards");
 
-    TopicConfig config = new TopicConfig(1, 2, 3, -1);
+    TopicConfig config = new TopicConfig(1, 2, 3);
     Bytes configure = new Bytes().text("orders");
     RecordCodec.TOPIC_CONFIG.write(configure, config);
     bench.control(Op.CONFIGURE_TOPIC, configure);
@@ -710,7 +710,7 @@ class BrokerVerticleTest {
     bench.cluster.group("d1").lead("n2", true);
     int topic = createSoonerOrLater("orders", 4).id();
     bench.cluster.group("d1").lead(null, false);
-    TopicConfig config = new TopicConfig(1, 2, 3, -1);
+    TopicConfig config = new TopicConfig(1, 2, 3);
     Bytes configure = new Bytes().text("orders");
     RecordCodec.TOPIC_CONFIG.write(configure, config);
     Buffer request = Frames.request(Op.CONFIGURE_TOPIC, configure);

@@ -317,7 +317,7 @@ class DroppedLayoutsTest {
   private void create() throws Exception {
     Bytes body = new Bytes().text("t").i32(2);
     RecordCodec.TOPIC_CONFIG.write(
-        body, new TopicConfig(TopicConfig.DEFAULT.retentionMillis(), AGE_MILLIS_MAX, -1, -1));
+        body, new TopicConfig(TopicConfig.DEFAULT.retentionMillis(), AGE_MILLIS_MAX, -1));
     bench.control(Op.CREATE_TOPIC, body);
   }
 

@@ -57,7 +57,7 @@ class ClusterViewTest {
   /** A node of a former version does not send what it does not know. */
   @Test
   void aSettingThatIsMissingIsAsInANewTopic() {
-    TopicConfig config = new TopicConfig(9, TopicConfig.DEFAULT.ageMillisMax(), 5, -1);
+    TopicConfig config = new TopicConfig(9, TopicConfig.DEFAULT.ageMillisMax(), 5);
     TopicInfo topic = new TopicInfo(1, "a", 4, config, TopicInfo.State.ACTIVE, 7);
     JsonObject json =
         new ClusterView(
@@ -125,7 +125,7 @@ class ClusterViewTest {
       all.add(topic(id, "t" + id, List.of()));
     }
     ClusterView known = topics(all, 100);
-    TopicInfo other = topic(7, "t7", List.of()).configured(new TopicConfig(1, 2, 3, -1));
+    TopicInfo other = topic(7, "t7", List.of()).configured(new TopicConfig(1, 2, 3));
     TopicInfo fresh = topic(3_001, "t3001", List.of());
     JsonObject answer = topics(List.of(other, fresh), 103).toJson(Set.of(9, 5_000));
     assertThat(answer.encode().length()).isLessThan(1_000);

@@ -90,26 +90,22 @@ class TopicCommandTest {
     assertThat(topic(0, "list"))
         .isEqualTo(
             """
-            TOPIC   SHARDS  MESSAGES  BYTES  RETENTION  MAX AGE  MAX BYTES  MAX MESSAGES
-            audit        1         0  -      7d         30d      1GiB       off
-            orders       4         0  -      1d         off      off        off
+            TOPIC   SHARDS  MESSAGES  BYTES  RETENTION  MAX AGE  MAX BYTES
+            audit        1         0  -      7d         30d      1GiB
+            orders       4         0  -      1d         off      off
             """);
   }
 
   @Test
   void onlyWhatIsNamedChanges() {
     assertThat(topic(0, "configure", "audit", "--retention", "3d"))
-        .isEqualTo(
-            "topic audit: retention 3d, max age 30d, max bytes 1GiB a shard, max messages off\n");
+        .isEqualTo("topic audit: retention 3d, max age 30d, max bytes 1GiB a shard\n");
     assertThat(topic(0, "configure", "audit", "--max-age=off", "--max-shard-bytes=off"))
-        .isEqualTo("topic audit: retention 3d, max age off, max bytes off, max messages off\n");
+        .isEqualTo("topic audit: retention 3d, max age off, max bytes off\n");
     assertThat(changes)
         .containsExactly(
             "PATCH audit {\"retentionMillis\":259200000}",
             "PATCH audit {\"ageMillisMax\":-1,\"shardBytesMax\":-1}");
-    assertThat(topic(0, "configure", "audit", "--max-shard-messages=1000"))
-        .contains("max bytes off, max messages 1000 a shard");
-    assertThat(changes).last().isEqualTo("PATCH audit {\"shardMessagesMax\":1000}");
     assertThat(topic(0, "configure", "audit", "--max-age=1h", "--format=json"))
         .contains("\"ageMillisMax\" : 3600000");
     assertThat(topic(1, "configure", "none", "--max-age=1h")).isEmpty();
@@ -118,8 +114,7 @@ class TopicCommandTest {
   @Test
   void settingsAreCopied() {
     assertThat(topic(0, "configure", "orders", "--copy-from", "audit", "--retention=1h"))
-        .isEqualTo(
-            "topic orders: retention 1h, max age 30d, max bytes 1GiB a shard, max messages off\n");
+        .isEqualTo("topic orders: retention 1h, max age 30d, max bytes 1GiB a shard\n");
     topic(0, "create", "more", "--copy-from", "audit");
     assertThat(out.toString()).isEqualTo("created topic more with 1 shards\n");
     topic(0, "create", "wide", "--copy-from", "audit", "--shards=12", "--max-age=off");

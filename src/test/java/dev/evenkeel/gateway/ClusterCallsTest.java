@@ -112,7 +112,7 @@ class ClusterCallsTest {
   /** As a user sees a topic right after its change, whichever node answers. */
   @Test
   void aTopicIsShownAsItWasChangedLast() throws Exception {
-    serve("n3", TOPIC.configured(new TopicConfig(7, -1, -1, -1)), TOPIC);
+    serve("n3", TOPIC.configured(new TopicConfig(7, -1, -1)), TOPIC);
     link.serve(
         Addresses.control("n1"),
         request -> Future.succeededFuture(Frames.refusal(Refusal.INVALID.error("no figures"))));

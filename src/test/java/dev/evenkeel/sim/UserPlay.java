@@ -384,17 +384,17 @@ final class UserPlay {
       case 0, 1 -> {
         topic.drops = true;
         happened.add("retention");
-        yield new TopicConfig(which == 0 ? 500 : 2 * HOUR_MILLIS, -1, -1, -1);
+        yield new TopicConfig(which == 0 ? 500 : 2 * HOUR_MILLIS, -1, -1);
       }
       case 2 -> {
         topic.limited = true;
         happened.add("age limit");
-        yield new TopicConfig(usual.retentionMillis(), 5 * HOUR_MILLIS, -1, -1);
+        yield new TopicConfig(usual.retentionMillis(), 5 * HOUR_MILLIS, -1);
       }
       case 3 -> {
         topic.limited = true;
         happened.add("bytes limit");
-        yield new TopicConfig(usual.retentionMillis(), -1, 10_000, -1);
+        yield new TopicConfig(usual.retentionMillis(), -1, 10_000);
       }
       default -> {
         // A day is enough for what all groups have consumed.

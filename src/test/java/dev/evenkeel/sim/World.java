@@ -130,7 +130,7 @@ final class World extends Cluster implements SimGroup, Arrivals {
     int dataGroups = 1 + random.nextInt(2);
     boolean needsTwo = features.focus() == Focus.TOPICS_COME_AGAIN;
     long retention = drops() ? 1 : TopicConfig.DEFAULT.retentionMillis();
-    TopicConfig config = new TopicConfig(retention, DataGroup.AGE_MILLIS_MAX, -1, -1);
+    TopicConfig config = new TopicConfig(retention, DataGroup.AGE_MILLIS_MAX, -1);
     brokers = new Brokers(needsTwo ? 2 : dataGroups, this, config);
     if (drops()) {
       brokers.declare(QUICK, TOPICS);

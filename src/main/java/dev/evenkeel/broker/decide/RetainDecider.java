@@ -76,10 +76,6 @@ public final class RetainDecider {
       long before = record.endPosition() - config.shardBytesMax();
       start = Math.max(start, from(shard, record, each -> each.position() >= before));
     }
-    if (config.shardMessagesMax() > -1) {
-      long before = record.end() - config.shardMessagesMax();
-      start = Math.max(start, from(shard, record, each -> each.base() >= before));
-    }
     long trimmed = start > record.start() ? trim(shard, record, start, floor) : record.start();
     for (Lease lease : leases) {
       skip(lease, Math.max(record.start(), lease.floor()), trimmed);

@@ -21,8 +21,7 @@ import java.util.List;
  *         was skipped, more topics than 10,000, or than 1,000 for a group, patterns of topics in a
  *         group's record, rows for topics that come to it, former ids of delayed messages that a
  *         reshard moved, bodies of which a part is left, what dropped shards had taken, pauses of a
- *         topic that last until it is removed, next epochs for the producers that have a name, and
- *         limits of the number of messages of a shard
+ *         topic that last until it is removed, and next epochs for the producers that have a name
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -109,14 +108,11 @@ public final class FeatureLevel {
   /** From here on a named producer gets its next epoch only if no other has taken its name. */
   public static final int CONTINUED_PRODUCERS = 10;
 
-  /** From here on topics can limit the number of messages of a shard. */
-  public static final int SHARD_MESSAGES = 10;
-
   /**
    * From which level on topics have each of the settings after the first three, in the order of
    * {@link dev.evenkeel.protocol.TopicConfig}.
    */
-  static final List<Integer> TOPIC_SETTINGS = List.of(SHARD_MESSAGES);
+  static final List<Integer> TOPIC_SETTINGS = List.of();
 
   /** The highest level that this build reads. */
   public static final int NEWEST = 10;

@@ -199,8 +199,6 @@ final class AnyCommand {
     } else if (kind == DataCommand.DropSealed.class && !moved) {
       return new DataCommand.DropSealed(
           (int) any(int.class), (int) any(int.class), DataCommand.DropSealed.EVERYTHING);
-    } else if (kind == TopicConfig.class) {
-      return new TopicConfig(number(), number(), number(), -1);
     } else if (kind == TopicInfo.class) {
       return topic();
     } else if (kind == ShardRecord.class) {

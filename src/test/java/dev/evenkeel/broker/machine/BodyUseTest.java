@@ -77,7 +77,7 @@ class BodyUseTest {
     long third = append();
     rig.grant("g", SHARD, "a", 0);
     record(failed(1, Outcome.Way.MOVED), failed(4, Outcome.Way.DEAD));
-    rig.run(new DataCommand.ConfigureShards(SHARD.topicId(), new TopicConfig(0, -1, 0, -1)));
+    rig.run(new DataCommand.ConfigureShards(SHARD.topicId(), new TopicConfig(0, -1, 0)));
     rig.run(new DataCommand.Retain());
     assertThat(needed(first, third)).containsExactly(first, second);
     rig.run(new DataCommand.ReplayDeadLetters("g", SHARD, List.of(4L)));
@@ -97,7 +97,7 @@ class BodyUseTest {
     long second = append();
     rig.grant("g", SHARD, "a", 0);
     record(failed(1, Outcome.Way.DEAD), failed(4, Outcome.Way.DEAD));
-    rig.run(new DataCommand.ConfigureShards(SHARD.topicId(), new TopicConfig(0, -1, 0, -1)));
+    rig.run(new DataCommand.ConfigureShards(SHARD.topicId(), new TopicConfig(0, -1, 0)));
     rig.run(new DataCommand.Retain());
     assertThat(whole(first, second)).isEmpty();
     messagesMax = 1;

@@ -125,7 +125,7 @@ class DelayTest {
 
   @Test
   void retentionPassesThemByAndASnapshotHasThem() throws Exception {
-    rig.run(new DataCommand.ConfigureShards(1, new TopicConfig(0, 1, 1, -1)));
+    rig.run(new DataCommand.ConfigureShards(1, new TopicConfig(0, 1, 1)));
     delayed(SHARD, batch(7, 0, 0, 3), rig.now + 10_000);
     rig.fill(SHARD, 1);
     rig.now += 9_000;

@@ -113,7 +113,7 @@ final class Dice {
   }
 
   private byte[] rare(long now) {
-    TopicConfig config = new TopicConfig(upTo(100), upTo(2) * 200 - 1, upTo(2) * 500 - 1, -1);
+    TopicConfig config = new TopicConfig(upTo(100), upTo(2) * 200 - 1, upTo(2) * 500 - 1);
     return switch (upTo(9)) {
       case 3 -> Entry.of(new DataCommand.ReplayDeadLetters(null, shard(), List.of(1L)), now);
       case 6 -> Entry.of(new DataCommand.ResetLease("g", shard(), upTo(6), start()), now);

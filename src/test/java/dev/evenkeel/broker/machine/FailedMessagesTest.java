@@ -139,7 +139,7 @@ class FailedMessagesTest {
   @EnumSource(Compression.class)
   void outliveRetentionAndTheSegmentTheyCameIn(Compression compression) throws IOException {
     open();
-    rig.open(new TopicConfig(0, -1, -1, -1));
+    rig.open(new TopicConfig(0, -1, -1));
     rig.run(new DataCommand.RaiseFeatureLevel(FeatureLevel.PARTIAL_BODIES));
     times(BATCHES, i -> append(compression));
     rig.grant("g", SHARD, "a", 0);

@@ -323,7 +323,7 @@ class FailureTest {
 
   /** As a limit of the topic does, though the group has not consumed it. */
   private void dropAllMessages() {
-    rig.run(new DataCommand.ConfigureShards(SHARD.topicId(), new TopicConfig(0, -1, 0, -1)));
+    rig.run(new DataCommand.ConfigureShards(SHARD.topicId(), new TopicConfig(0, -1, 0)));
     rig.run(new DataCommand.Retain());
     assertThat(rig.keys(Store.Table.INDEX)).isEmpty();
   }

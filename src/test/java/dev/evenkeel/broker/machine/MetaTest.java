@@ -40,7 +40,7 @@ class MetaTest {
     rig.run(new MetaCommand.ActivateTopic(topic.id(), null));
     assertThat(((Reply.Refused) create("orders", 9)).detail())
         .isEqualTo("topic 'orders' exists with 4 shards");
-    TopicConfig config = new TopicConfig(5, 6, 7, -1);
+    TopicConfig config = new TopicConfig(5, 6, 7);
     rig.run(new MetaCommand.ConfigureTopic(topic.id(), config));
     assertThat(rig.meta.tables().topic("orders").config()).isEqualTo(config);
 
@@ -63,8 +63,7 @@ class MetaTest {
     assertThat(refusal(create("a b", 1))).isEqualTo(Refusal.INVALID);
     assertThat(refusal(create("a", 0))).isEqualTo(Refusal.INVALID);
     assertThat(refusal(create("a", 10_001))).isEqualTo(Refusal.INVALID);
-    TopicConfig wrong = new TopicConfig(-1, -1, -1, -1);
-    assertThat(refusal(rig.run(new MetaCommand.CreateTopic("a", 1, wrong))))
+    assertThat(refusal(rig.run(new MetaCommand.CreateTopic("a", 1, new TopicConfig(-1, -1, -1)))))
         .isEqualTo(Refusal.INVALID);
     assertThat(rig.meta.tables().topics()).isEmpty();
   }

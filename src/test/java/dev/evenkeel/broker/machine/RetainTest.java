@@ -46,7 +46,7 @@ class RetainTest {
 
   @Test
   void keepsEverythingWhileNoGroupReads() {
-    rig.open(new TopicConfig(0, -1, -1, -1));
+    rig.open(new TopicConfig(0, -1, -1));
     rig.fill(SHARD, 10);
     rig.pass(100 * HOUR);
     assertThat(shard().start()).isZero();
@@ -76,7 +76,7 @@ class RetainTest {
 
   @Test
   void aGroupThatCameLaterKeepsWhatItHasNotConsumed() {
-    rig.open(new TopicConfig(1000, -1, -1, -1));
+    rig.open(new TopicConfig(1000, -1, -1));
     rig.fill(SHARD, 10);
     rig.grant("g", SHARD, "a", 0);
     commit("g", 10);
@@ -93,7 +93,7 @@ class RetainTest {
 
   @Test
   void ageDropsWhatNobodyConsumedAndCountsIt() {
-    rig.open(new TopicConfig(HOUR, HOUR, -1, -1));
+    rig.open(new TopicConfig(HOUR, HOUR, -1));
     rig.fill(SHARD, 10);
     rig.pass(HOUR);
     rig.fill(SHARD, 10);
@@ -112,7 +112,7 @@ class RetainTest {
 
   /** With three batches of ten messages, each an hour older than the next. */
   private void openWithAgeLimit() {
-    rig.open(new TopicConfig(HOUR, 2 * HOUR, -1, -1));
+    rig.open(new TopicConfig(HOUR, 2 * HOUR, -1));
     rig.fill(SHARD, 10);
     rig.pass(HOUR);
     rig.fill(SHARD, 10);
@@ -200,28 +200,11 @@ class RetainTest {
     rig.open(TopicConfig.DEFAULT);
     times(10, i -> rig.fill(SHARD, 10));
     long each = shard().bytes() / 10;
-    rig.run(new DataCommand.ConfigureShards(1, new TopicConfig(HOUR, -1, 3 * each + 1, -1)));
+    rig.run(new DataCommand.ConfigureShards(1, new TopicConfig(HOUR, -1, 3 * each + 1)));
     retain();
     assertThat(shard().start()).isEqualTo(70);
     assertThat(shard().bytes()).isEqualTo(3 * each);
     assertThat(shard().dropped()).isEqualTo(70);
-  }
-
-  @Test
-  void numberDropsTheOldestWholeBatches() {
-    rig.open(new TopicConfig(HOUR, -1, -1, 35));
-    rig.grant("g", SHARD, "a", 0);
-    times(3, i -> rig.fill(SHARD, 10));
-    retain();
-    assertThat(shard().start()).as("there are fewer").isZero();
-    times(7, i -> rig.fill(SHARD, 10));
-    commit("g", 20);
-    retain();
-    assertThat(shard().start()).as("the batch that reaches over 35 goes").isEqualTo(70);
-    assertThat(shard().dropped()).as("not consumed").isEqualTo(50);
-    rig.run(new DataCommand.ConfigureShards(1, new TopicConfig(HOUR, -1, -1, 0)));
-    retain();
-    assertThat(shard().start()).isEqualTo(100);
   }
 
   @Test
@@ -268,7 +251,7 @@ class RetainTest {
 
   @Test
   void aLeaderWhoseClockIsAheadDropsNothing() {
-    rig.open(new TopicConfig(2 * HOUR, 3 * HOUR, -1, -1));
+    rig.open(new TopicConfig(2 * HOUR, 3 * HOUR, -1));
     rig.fill(SHARD, 10);
     rig.append(SHARD, batch(1, 0, 0, 1));
     rig.grant("g", SHARD, "a", 0);
@@ -281,8 +264,8 @@ class RetainTest {
 
   @Test
   void aLeaderWhoseClockWasAheadDoesNotStopRetention() {
-    rig.open(new TopicConfig(2 * HOUR, -1, -1, -1));
-    rig.run(Commands.openShards(2, "aged", List.of(0), new TopicConfig(HOUR, 3 * HOUR, -1, -1)));
+    rig.open(new TopicConfig(2 * HOUR, -1, -1));
+    rig.run(Commands.openShards(2, "aged", List.of(0), new TopicConfig(HOUR, 3 * HOUR, -1)));
     Shard aged = new Shard(2, 0);
     rig.grant("g", SHARD, "a", 0);
     aLeaderWithAWrongClock();
@@ -304,7 +287,7 @@ class RetainTest {
 
   @Test
   void timeWithoutALeaderDoesNotCount() {
-    rig.open(new TopicConfig(2 * HOUR, 3 * HOUR, -1, -1));
+    rig.open(new TopicConfig(2 * HOUR, 3 * HOUR, -1));
     rig.fill(SHARD, 10);
     rig.append(SHARD, batch(1, 0, 0, 1));
     rig.grant("g", SHARD, "a", 0);

@@ -101,7 +101,7 @@ class SealTest {
   private void empty() {
     rig.run(
         new DataCommand.ConfigureShards(
-            SHARD.topicId(), new TopicConfig(TopicConfig.DEFAULT.retentionMillis(), -1, 0, -1)));
+            SHARD.topicId(), new TopicConfig(TopicConfig.DEFAULT.retentionMillis(), -1, 0)));
     rig.run(new DataCommand.Retain());
     assertThat(rig.tables().shard(SHARD).start()).isEqualTo(rig.tables().shard(SHARD).end());
   }

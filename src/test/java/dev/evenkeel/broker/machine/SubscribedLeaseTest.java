@@ -37,7 +37,7 @@ class SubscribedLeaseTest {
 
   private void openShards(int first, int end, int readFrom, String... readers) {
     List<Integer> shards = java.util.stream.IntStream.range(first, end).boxed().toList();
-    TopicConfig config = new TopicConfig(1_000, -1, -1, -1);
+    TopicConfig config = new TopicConfig(1_000, -1, -1);
     rig.run(new DataCommand.OpenShards(1, "orders", shards, config, 0, List.of(readers), readFrom));
   }
 

@@ -251,7 +251,7 @@ class BodyCleanerTest {
     node.log().meta().append(raised()).get();
     await().until(() -> node.meta().tables().featureLevel() == FeatureLevel.NEWEST);
     run(new DataCommand.RaiseFeatureLevel(FeatureLevel.NEWEST));
-    run(new DataCommand.ConfigureShards(1, new TopicConfig(0, -1, -1, -1)));
+    run(new DataCommand.ConfigureShards(1, new TopicConfig(0, -1, -1)));
     run(Commands.grant("g", BUSY, "a", "a-1", 0, StartAt.EARLIEST));
     int batches = 60;
     int each = 200;

@@ -33,7 +33,7 @@ class RetentionPaceTest {
 
   @Test
   void aShortRetentionTakesEffectWithinSeconds() {
-    rig.open(new TopicConfig(1_000, -1, -1, -1));
+    rig.open(new TopicConfig(1_000, -1, -1));
     rig.fill(SHARD, 10);
     rig.grant("g", SHARD, "m", 0);
     pass(600);
@@ -44,7 +44,7 @@ class RetentionPaceTest {
 
   @Test
   void aShortAgeTakesEffectWithinSeconds() {
-    rig.open(new TopicConfig(24 * 3_600_000L, 10_000, -1, -1));
+    rig.open(new TopicConfig(24 * 3_600_000L, 10_000, -1));
     rig.fill(SHARD, 10);
     pass(15);
     assertThat(start()).isEqualTo(10);
@@ -52,7 +52,7 @@ class RetentionPaceTest {
 
   @Test
   void anIdleLogGetsAnEntryAMinute() {
-    rig.open(new TopicConfig(1_000, -1, -1, -1));
+    rig.open(new TopicConfig(1_000, -1, -1));
     rig.fill(SHARD, 10);
     rig.grant("g", SHARD, "m", 0);
     rig.run(Commands.commit("g", SHARD, 1, 7));

@@ -31,7 +31,6 @@ final class ApiFacts {
         .put("retentionMillis", 86_400_000)
         .put("ageMillisMax", -1)
         .put("shardBytesMax", -1)
-        .put("shardMessagesMax", -1)
         .put("messages", 5)
         .put("bytes", 4_096)
         .put("delayed", 0)

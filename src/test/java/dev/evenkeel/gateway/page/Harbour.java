@@ -167,7 +167,6 @@ final class Harbour {
         .put("retentionMillis", 86_400_000)
         .put("ageMillisMax", -1)
         .put("shardBytesMax", 1 << 30)
-        .put("shardMessagesMax", -1)
         .put("createdMillis", 1_795_187_616_802L)
         .put("messages", 91_200)
         .put("bytes", 36 * MIB)

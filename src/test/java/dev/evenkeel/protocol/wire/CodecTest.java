@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 /** Every record survives its bytes, and bytes that are none cost a refusal only. */
 class CodecTest {
   private static final Shard SHARD = new Shard(7, 3);
-  private static final TopicConfig CONFIG = new TopicConfig(1000, -1, 1 << 30, -1);
+  private static final TopicConfig CONFIG = new TopicConfig(1000, -1, 1 << 30);
 
   private static final List<MetaCommand> META =
       List.of(
@@ -132,20 +132,6 @@ class CodecTest {
           new DataCommand.OpenProducer(9, 2),
           new DataCommand.Retain(),
           new DataCommand.FillLog(null));
-
-  @Test
-  void settingsOfATopicAreReadAsFormerVersionsStoredThem() {
-    byte[] stored = new Bytes().i64(1000).i64(-1).i64(1 << 30).toArray();
-    assertThat(RecordCodec.TOPIC_CONFIG.decode(stored)).isEqualTo(CONFIG);
-    assertThat(RecordCodec.TOPIC_CONFIG.encode(CONFIG)).isEqualTo(stored);
-    for (TopicConfig each : List.of(CONFIG, new TopicConfig(1000, -1, 5, 7))) {
-      byte[] entry = Entry.of(new MetaCommand.ConfigureTopic(5, each), 1);
-      assertThat(CommandCodec.meta(new ByteReader(Entry.read(ByteBuffer.wrap(entry)).body())))
-          .isEqualTo(new MetaCommand.ConfigureTopic(5, each));
-      assertThat(Entry.level(ByteBuffer.wrap(entry)))
-          .isEqualTo(each == CONFIG ? FeatureLevel.FIRST : FeatureLevel.SHARD_MESSAGES);
-    }
-  }
 
   /** Else a node of a former version would meet an entry that it cannot read, and not say so. */
   @Test

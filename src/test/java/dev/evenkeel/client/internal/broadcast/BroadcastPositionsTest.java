@@ -11,7 +11,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class BroadcastPositionsTest {
-  private static final TopicConfig CONFIG = new TopicConfig(0, -1, -1, -1);
+  private static final TopicConfig CONFIG = new TopicConfig(0, -1, -1);
 
   private static TopicInfo topic(int id, int shards) {
     return new TopicInfo(id, "t", shards, CONFIG, TopicInfo.State.ACTIVE, 0);

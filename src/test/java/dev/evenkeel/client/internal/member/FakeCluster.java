@@ -94,7 +94,7 @@ public final class FakeCluster implements Link {
 
   /** A topic of which clients hear with their next view. */
   public synchronized void createTopic(int id, String name) {
-    TopicConfig config = new TopicConfig(0, 0, 0, -1);
+    TopicConfig config = new TopicConfig(0, 0, 0);
     topics.add(new TopicInfo(id, name, shards, config, TopicInfo.State.ACTIVE, 0));
     for (int i = 0; i < shards; i++) {
       logs.put(new Shard(id, i), new Log());
