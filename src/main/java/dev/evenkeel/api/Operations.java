@@ -50,6 +50,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -489,7 +490,9 @@ public final class Operations {
           "n2",
           ReplacementView.State.DONE,
           new ReplacementView.Progress(
-              Map.of("meta", ReplacementView.Step.ADDED, "d0", ReplacementView.Step.ADDED), null));
+              new TreeMap<>(
+                  Map.of("meta", ReplacementView.Step.ADDED, "d0", ReplacementView.Step.ADDED)),
+              null));
 
   public static final Operation<DescribeCluster, ClusterStatusView> DESCRIBE_CLUSTER =
       Operation.of(ApiAddresses.CLUSTER, "status", DescribeCluster.class, ClusterStatusView.class)
