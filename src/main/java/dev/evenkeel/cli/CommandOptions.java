@@ -2,6 +2,7 @@ package dev.evenkeel.cli;
 
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.settings.Setting;
+import io.vertx.core.json.JsonArray;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -203,9 +204,14 @@ public final class CommandOptions {
         .converters(converter);
   }
 
+  /**
+   * What the JSON of the setting holds. Picocli makes a text of each value; that of a {@link
+   * JsonArray} would make a logger before the command has set the levels.
+   */
   private static Object json(Setting<?> setting, String text) {
     try {
-      return setting.jsonOf(text);
+      Object json = setting.jsonOf(text);
+      return json instanceof JsonArray array ? array.getList() : json;
     } catch (RefusedException e) {
       throw CommandFailure.usage(e.getMessage());
     }

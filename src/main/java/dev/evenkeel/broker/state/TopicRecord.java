@@ -12,6 +12,5 @@ import dev.evenkeel.protocol.wire.RecordCodec;
  */
 public record TopicRecord(int id, String name, TopicConfig config, boolean dropped) {
   static final Codec<TopicRecord> CODEC =
-      Codec.record(
-          TopicRecord.class, Codec.I32, Codec.TEXT, RecordCodec.TOPIC_CONFIG, Codec.BOOL);
+      Codec.record(TopicRecord.class, Codec.I32, Codec.TEXT, RecordCodec.TOPIC_CONFIG, Codec.BOOL);
 }

@@ -93,8 +93,7 @@ class PageRoutesTest {
     for (Setting<?> each : TopicSettings.settings().all()) {
       assertThat(text).contains(each.key(), each.help());
     }
-    assertThat(text)
-        .contains("\"title\":\"max bytes a shard\",\"form\":\"SIZE|off\",\"usual\":-1");
+    assertThat(text).contains("\"title\":\"max bytes a shard\",\"form\":\"SIZE|off\",\"usual\":-1");
   }
 
   @Test
