@@ -154,19 +154,16 @@ public final class ScaleSimulation {
   private Heartbeat beat(int number) {
     String member = "m" + number;
     Heartbeat beat =
-        Heartbeats.of(
+        new Heartbeat(
             "g",
             member,
             instance(member),
             1_000 + runs.getOrDefault(member, 0),
-            false,
-            false,
             GroupPolicy.SHARDED,
             topics,
             StartAt.EARLIEST,
             "s-" + instance(member),
             "host",
-            0,
             5_000,
             50_000);
     Assignment assignment = told.get(beat.instance());
