@@ -15,9 +15,12 @@ import java.util.stream.Stream;
 public final class SlowestTests {
   private static final int COUNT = 20;
   private static final Pattern SUITE =
-      Pattern.compile("<testsuite [^>]*?\\bname=\"([^\"]*)\" time=\"([^\"]*)\" tests=\"(\\d+)\"");
+      Pattern.compile(
+          "<testsuite [^>]*?\\bname=\"([^\"]*)\" time=\"([^\"]*)\""
+              + " tests=\"(\\d+)\" errors=\"(\\d+)\" skipped=\"(\\d+)\" failures=\"(\\d+)\"");
 
-  private record Suite(String name, double seconds, int tests) {}
+  private record Suite(
+      String name, double seconds, int tests, int errors, int skipped, int failures) {}
 
   private SlowestTests() {}
 
@@ -31,10 +34,14 @@ public final class SlowestTests {
       suites.addAll(suites(Path.of(directory), began));
     }
     System.out.printf(
-        "%d tests in %d classes; sum of their times: %.0f s. The slowest:%n",
+        "Tests run: %d, Failures: %d, Errors: %d, Skipped: %d%n",
         suites.stream().mapToInt(Suite::tests).sum(),
-        suites.size(),
-        suites.stream().mapToDouble(Suite::seconds).sum());
+        suites.stream().mapToInt(Suite::failures).sum(),
+        suites.stream().mapToInt(Suite::errors).sum(),
+        suites.stream().mapToInt(Suite::skipped).sum());
+    System.out.printf(
+        "%d classes; sum of their times: %.0f s. The slowest:%n",
+        suites.size(), suites.stream().mapToDouble(Suite::seconds).sum());
     suites.stream()
         .sorted(Comparator.comparingDouble(Suite::seconds).reversed())
         .limit(COUNT)
@@ -54,7 +61,10 @@ public final class SlowestTests {
               new Suite(
                   suite.group(1),
                   Double.parseDouble(suite.group(2)),
-                  Integer.parseInt(suite.group(3))));
+                  Integer.parseInt(suite.group(3)),
+                  Integer.parseInt(suite.group(4)),
+                  Integer.parseInt(suite.group(5)),
+                  Integer.parseInt(suite.group(6))));
         }
       }
     }

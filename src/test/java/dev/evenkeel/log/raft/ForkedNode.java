@@ -1,6 +1,7 @@
 package dev.evenkeel.log.raft;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
@@ -41,7 +42,10 @@ final class ForkedNode implements AutoCloseable {
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.add(LoadMain.class.getName());
     command.addAll(List.of(arguments));
-    process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    // Of its own: surefire puts what a process inherits on the screen.
+    File errors = new File("target/forked-nodes.log");
+    process =
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.appendTo(errors)).start();
     reader = new Thread(this::read, "read-" + arguments[2]);
     reader.start();
   }
