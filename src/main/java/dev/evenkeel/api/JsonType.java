@@ -44,6 +44,8 @@ record JsonType(
       new JsonType(
           "bytes as Base64", null, Object::toString, (json, strict) -> TextOrBytes.coded(json));
   private static final String ONE_OF = "one of ";
+  private static final Map<String, Object> TRUTHS = Map.of("true", true, "false", false);
+  private static final String WHOLE = "a whole number";
 
   private static final Map<Class<?>, JsonType> SIMPLE =
       Map.of(
@@ -168,13 +170,17 @@ record JsonType(
   private static JsonType whole(long min, long max, LongFunction<Object> of) {
     String right =
         min <= Integer.MIN_VALUE && max >= Integer.MAX_VALUE
-            ? "a whole number"
-            : "a whole number from " + min + " to " + max;
+            ? WHOLE
+            : WHOLE + " from " + min + " to " + max;
     return simple(
         right,
         json -> {
-          boolean whole = json instanceof Integer || json instanceof Long;
-          long value = whole ? ((Number) json).longValue() : 0;
+          long value = json instanceof Number number ? number.longValue() : 0;
+          // (Some programs write every number as 100.0.)
+          boolean whole =
+              json instanceof Integer
+                  || json instanceof Long
+                  || json instanceof Double real && real == value;
           return whole && value >= min && value <= max ? of.apply(value) : null;
         });
   }
@@ -261,6 +267,11 @@ record JsonType(
         });
   }
 
+  /** Whether it is a whole number. */
+  boolean isNumber() {
+    return right.startsWith(WHOLE);
+  }
+
   /** Whether it is one of some words, of which later versions may have more. */
   boolean isWord() {
     return right.startsWith(ONE_OF);
@@ -273,10 +284,10 @@ record JsonType(
 
   /** Reads a text, such as that of a query parameter; null: it is not what it must be. */
   @Nullable Object ofText(String text) {
-    return Stream.<Object>of(text, number(text), text.equals("true"))
-        .filter(json -> json != null && String.valueOf(json).equals(text))
+    return Stream.of(text, number(text), TRUTHS.get(text))
+        .filter(Objects::nonNull)
         .map(json -> read(json, true))
-        .filter(value -> value != null)
+        .filter(Objects::nonNull)
         .findFirst()
         .orElse(null);
   }

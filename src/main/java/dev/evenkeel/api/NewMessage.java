@@ -17,6 +17,6 @@ public record NewMessage(
     @Nullable TextOrBytes key,
     TextOrBytes payload,
     @Nullable Map<String, TextOrBytes> headers,
-    @Bounds(min = 0) @Nullable Long timestamp,
+    @Bounds(min = 0, max = Long.MAX_VALUE / 2) @Nullable Long timestamp,
     @Bounds(min = 0, max = Limits.DELAY_MILLIS_MAX) @Nullable Long deliverAfterMs,
     @Bounds(min = 0) @Nullable Long deliverAt) {}

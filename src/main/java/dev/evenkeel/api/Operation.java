@@ -66,6 +66,7 @@ public final class Operation<Q extends Record, A> {
   private boolean ownRoute;
   private boolean open;
   private final Map<String, String> renamed = new HashMap<>();
+  private final Map<String, String> elsewhere = new HashMap<>();
   private final Map<String, Class<? extends Record>> parts = new HashMap<>();
   private final List<String> busOnly = new ArrayList<>();
   private final Map<String, String> headers = new LinkedHashMap<>();
@@ -244,6 +245,12 @@ public final class Operation<Q extends Record, A> {
     return this;
   }
 
+  /** A field that questions cannot have, although people may look for it here. */
+  Operation<Q, A> elsewhere(String field, String why) {
+    elsewhere.put(field, why);
+    return this;
+  }
+
   /** A field is several parameters of the path, which are the components of a record. */
   Operation<Q, A> joined(String field, Class<? extends Record> of) {
     parts.put(field, of);
@@ -359,9 +366,9 @@ public final class Operation<Q extends Record, A> {
     return question.fields().stream().filter(each -> !each.equals(question.caller())).toList();
   }
 
-  /** Those of them that people are shown: no contents of messages. */
-  public List<String> fieldsShown() {
-    return fields().stream().filter(each -> !question.isContent(each)).toList();
+  /** Those of them that are whole numbers. */
+  public List<String> numbers() {
+    return fields().stream().filter(question::isNumber).toList();
   }
 
   /** Those of them that are in the body or in the query of a request. */
@@ -467,6 +474,12 @@ public final class Operation<Q extends Record, A> {
 
   /** Reads what an untrusted program asks. */
   public Q question(JsonObject json) {
+    elsewhere.forEach(
+        (field, why) -> {
+          if (json.containsKey(field)) {
+            throw Refusal.INVALID.error("%s", why);
+          }
+        });
     return action == null ? question.readStrictly(json) : question.readStrictly(json, ACTION);
   }
 

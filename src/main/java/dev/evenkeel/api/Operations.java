@@ -113,6 +113,8 @@ public final class Operations {
       Operation.of(ApiAddresses.TOPICS, "configure", ConfigureTopic.class, TopicView.class)
           .patch("/api/topics/{topic}")
           .named("topic", "name")
+          .elsewhere(
+              "shards", "the number of shards is no setting: to change it, reshard the topic")
           .needs("admin:TOPIC", Operations::adminTopic)
           .changes()
           .refuses(Refusal.UNKNOWN_TOPIC)

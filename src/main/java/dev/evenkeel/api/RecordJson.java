@@ -51,6 +51,9 @@ public final class RecordJson<T extends Record> {
   /** The fields that hold contents of messages. */
   private final Set<String> contents = new HashSet<>();
 
+  /** What questions need: of each entry, one field. */
+  private final List<List<String>> needed = new ArrayList<>();
+
   private @Nullable String caller;
 
   public RecordJson(Class<T> type) {
@@ -108,9 +111,7 @@ public final class RecordJson<T extends Record> {
             }
           },
           (json, strict) ->
-              perhaps && inner.fields.stream().noneMatch(json::containsKey)
-                  ? null
-                  : inner.read(json, strict));
+              perhaps && inner.isAbsent(json, strict) ? null : inner.read(json, strict));
     }
     String name = component.getName();
     if (component.getType() == TextOrBytes.class) {
@@ -132,10 +133,13 @@ public final class RecordJson<T extends Record> {
     boolean leftOut = component.isAnnotationPresent(LeftOut.class);
     boolean perhaps = mayBeNull(component);
     Object absent = absent(component, type);
-    boolean needed = absent == null && !perhaps;
-    boolean always = needed && component.getType().isPrimitive();
+    boolean isNeeded = absent == null && !perhaps;
+    if (isNeeded) {
+      needed.add(List.of(name));
+    }
+    boolean always = isNeeded && component.getType().isPrimitive();
     // What former versions do not write is empty.
-    Object lenient = needed ? type.absent() : absent;
+    Object lenient = isNeeded ? type.absent() : absent;
     return new Form(
         (json, value) -> {
           if (!leftOut || value != null && (perhaps || !value.equals(type.absent()))) {
@@ -145,7 +149,7 @@ public final class RecordJson<T extends Record> {
         (json, strict) -> {
           Object value = json.getValue(name);
           if (value == null) {
-            if (always || needed && strict) {
+            if (always || isNeeded && strict) {
               throw missing(name, type);
             }
             return lenient;
@@ -158,8 +162,18 @@ public final class RecordJson<T extends Record> {
         });
   }
 
+  /** Whether none of its fields is there or, in a question, not all that it needs. */
+  private boolean isAbsent(JsonObject json, boolean strict) {
+    return strict
+        ? needed.stream().anyMatch(names -> names.stream().noneMatch(json::containsKey))
+        : fields.stream().noneMatch(json::containsKey);
+  }
+
   private Form textOrBytes(String name, boolean mayBeNull) {
     String coded = TextOrBytes.coded(name);
+    if (!mayBeNull) {
+      needed.add(List.of(name, coded));
+    }
     fields.addAll(List.of(name, coded));
     contents.addAll(List.of(name, coded));
     types.put(name, JsonType.TEXT);
@@ -364,6 +378,11 @@ public final class RecordJson<T extends Record> {
   /** Whether a field holds contents of messages, or records that may. */
   boolean isContent(String field) {
     return contents.contains(field);
+  }
+
+  /** Whether a field is a whole number. */
+  boolean isNumber(String field) {
+    return Objects.requireNonNull(types.get(field)).isNumber();
   }
 
   /** The names of all fields, in order. */

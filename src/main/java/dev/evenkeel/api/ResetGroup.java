@@ -69,7 +69,7 @@ public record ResetGroup(
       @Nullable Long from,
       long to,
       String state,
-      @Nullable Long epoch,
-      @Nullable Long generation,
+      @LeftOut @Nullable Long epoch,
+      @LeftOut @Nullable Long generation,
       @LeftOut @Nullable String waitsFor) {}
 }

@@ -20,6 +20,9 @@ final class ConsumeOptions {
   /** With printing, which needs no workers, this bounds the lines that wait to be written. */
   private static final int LINES_WAITING_MAX = 4_096;
 
+  /** Each message in hand has a process. */
+  private static final int COMMANDS_MAX = 1_024;
+
   /**
    * The settings that have an option of their own, and only one value, in the order of the help.
    */
@@ -68,6 +71,10 @@ final class ConsumeOptions {
     CommandFailure.refuseIf(
         !keyRated && (json.getValue("rateBy") != null || json.getValue("overRate") != null),
         "--rate-by and --over-rate: only with --key-rate");
+    CommandFailure.refuseIf(
+        json.getValue("parallel") instanceof Number commands && commands.longValue() > COMMANDS_MAX,
+        "--parallel '%s': write a whole number from 1 to %d"
+            .formatted(json.getValue("parallel"), COMMANDS_MAX));
     boolean printed = given.execCommand() == null;
     if (printed) {
       json.put("parallel", LINES_WAITING_MAX);

@@ -7,6 +7,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -43,6 +44,22 @@ class OperationsTest {
     JsonObject asked = new JsonObject().put(wrong, operation.action());
     assertThatThrownBy(() -> operation.question(asked))
         .hasMessageContaining("unknown field '%s': did you mean '%s'?", wrong, field);
+  }
+
+  @Test
+  void theNumberOfShardsIsNoSetting() {
+    JsonObject asked = JsonObject.of("action", "configure", "name", "t", "shards", 2);
+    assertThatThrownBy(() -> Operations.CONFIGURE_TOPIC.question(asked))
+        .hasMessageContaining("to change it, reshard the topic");
+  }
+
+  @Test
+  void whatIsBesideManyMessagesIsNoMessage() {
+    JsonObject asked =
+        new JsonObject("{'topic':'t','key':'k','messages':[{'payload':'x'}]}".replace('\'', '"'));
+    Produce read = Operations.PRODUCE.question(asked);
+    assertThat(read.message()).isNull();
+    assertThat(read.messages()).hasSize(1);
   }
 
   @ParameterizedTest

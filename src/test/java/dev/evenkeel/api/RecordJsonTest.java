@@ -261,6 +261,12 @@ class RecordJsonTest {
   }
 
   @Test
+  void aWholeNumberMayBeWrittenInAnotherWay() {
+    assertThat(FORM.ofText("query parameter", "number", "02")).isEqualTo(2);
+    assertThat(FORM.readStrictly(least().put("number", 2.0)).number()).isEqualTo(2);
+  }
+
+  @Test
   void aTextOfAnotherTypeIsRefusedInWords() {
     assertThatThrownBy(() -> FORM.ofText("query parameter", "number", "x"))
         .hasMessageContaining("the query parameter 'number' is 'x': it must be a whole number");

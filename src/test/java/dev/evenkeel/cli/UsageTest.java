@@ -164,6 +164,7 @@ class UsageTest {
         wrong("--idle-exit 'soon'", "consume t --group g --idle-exit soon"),
         wrong("--order", "consume t --group g --order random"),
         wrong("--parallel '0': write a whole number", "consume t --group g --parallel 0"),
+        wrong("--parallel '2000': write a whole", "consume t --group g --parallel 2000 --exec cat"),
         wrong("--from 'never'", "consume t --group g --from never"),
         wrong("--shards", "topic create t"),
         wrong("--shards", "topic create t --shards many"),

@@ -7,14 +7,22 @@ import dev.evenkeel.api.Permission.Kind;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Predicate;
 
 /** Who may ask what at the {@code evenkeel.api} addresses, and what they see of the answers. */
 public final class ApiRules {
-  /** The fields of a question to which no operation belongs that people are shown. */
-  private static final List<String> SHOWN = List.of("action", "topic");
+  /**
+   * The fields of questions that people are shown, beside the numbers of what changes something.
+   * All others may hold keys or contents of messages, or secrets.
+   */
+  private static final List<String> SHOWN =
+      List.of(
+          ("kind name group topic topics shard id node to force all deadLetters member"
+                  + " copySettingsFrom")
+              .split(" "));
 
   private ApiRules() {}
 
@@ -81,11 +89,16 @@ public final class ApiRules {
             operation == null
                 ? address.substring(address.lastIndexOf('.') + 1)
                 : operation.toString());
-    List<String> shown = operation == null ? SHOWN : operation.fieldsShown();
+    List<String> shown = new ArrayList<>(SHOWN);
+    if (operation == null) {
+      shown.add(0, Operation.ACTION);
+    } else if (operation.changes(question)) {
+      operation.numbers().stream().filter(each -> !shown.contains(each)).forEach(shown::add);
+    }
     for (String key : shown) {
       Object value = question.getValue(key);
       if (value != null) {
-        words.append(key.equals("action") ? " " : " " + key + "=");
+        words.append(key.equals(Operation.ACTION) ? " " : " " + key + "=");
         words.append(shortened(Objects.toString(value)));
       }
     }

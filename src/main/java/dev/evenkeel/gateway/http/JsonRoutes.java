@@ -68,7 +68,11 @@ record JsonRoutes(Api api, RequestBodies bodies) {
     }
     List<String> known = operation.hasBody() ? List.of() : operation.queryParameters();
     for (Map.Entry<String, String> each : Requests.query(context, known.toArray(String[]::new))) {
-      question.put(each.getKey(), form.ofText("query parameter", each.getKey(), each.getValue()));
+      Object value = form.ofText("query parameter", each.getKey(), each.getValue());
+      // Of a parameter that is given twice, the first counts.
+      if (!question.containsKey(each.getKey())) {
+        question.put(each.getKey(), value);
+      }
     }
     JsonObject ofPath = operation.ofPath(context::pathParam);
     ofPath.fieldNames().forEach(each -> Requests.ofPath(question, each, ofPath.getString(each)));

@@ -388,6 +388,21 @@ class RulesTest {
   }
 
   @Test
+  void theWordsOfAQuestionHaveNoKeyNorSession() {
+    JsonObject browse = JsonObject.of("topic", "t", "key", "secret", "page", true);
+    assertThat(ApiRules.words(ApiAddresses.MESSAGES, browse)).isEqualTo("messages topic=t");
+    JsonObject open = JsonObject.of("action", "open", "group", "g", "member", "m");
+    open.put("topics", List.of("t")).put("filter", List.of("key=secret"));
+    assertThat(ApiRules.words(ApiAddresses.SESSIONS, open))
+        .isEqualTo("sessions open group=g topics=[\"t\"] member=m");
+    JsonObject extend = JsonObject.of("action", "extend", "group", "g", "session", "a.b");
+    assertThat(ApiRules.words(ApiAddresses.SESSIONS, extend)).isEqualTo("sessions extend group=g");
+    JsonObject configure = JsonObject.of("action", "configure", "name", "t", "ageMillisMax", 5);
+    assertThat(ApiRules.words(ApiAddresses.TOPICS, configure))
+        .isEqualTo("topics configure name=t ageMillisMax=5");
+  }
+
+  @Test
   void aListOfQuotasHasWhatTheUserMaySee() {
     JsonObject list = new JsonObject().put("action", "list");
     JsonArray answer = new JsonArray();
