@@ -101,7 +101,9 @@ final class NodeOptions extends SettingValues<NodeOptions> {
     SETTINGS.like("snapshot-every-bytes", BrokerOptions.SNAPSHOT_EVERY_BYTES);
     SETTINGS.like("snapshot-bytes-per-second", BrokerOptions.SNAPSHOT_BYTES_PER_SECOND_MAX);
     SETTINGS.like("segment-bytes", BrokerOptions.SEGMENT_BYTES_MAX);
-    SETTINGS.like("rewrite-bytes-per-second", BrokerOptions.REWRITE_BYTES_PER_SECOND);
+    SETTINGS
+        .like("rewrite-bytes-per-second", BrokerOptions.REWRITE_BYTES_PER_SECOND)
+        .from(64 << 10);
     TAIL_CACHE_BYTES = share("tail-cache-bytes", BrokerOptions.TAIL_BYTES_MAX);
     SETTINGS.like("member-timeout", DispatcherOptions.MEMBER_TIMEOUT_MILLIS);
     SETTINGS.like("rebalance-interval", DispatcherOptions.REBALANCE_MILLIS);
