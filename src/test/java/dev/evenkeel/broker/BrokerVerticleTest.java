@@ -15,6 +15,7 @@ import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.CallsTest;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchManyAnswer;
@@ -509,6 +510,12 @@ class BrokerVerticleTest {
           assertThat(refusal(bench.send(address, request))).as("%s %s", op, length).isNotNull();
         }
       }
+    }
+    for (Op op : CallsTest.withRows()) {
+      Buffer request = Frames.request(op, new Bytes().raw(new byte[300]));
+      assertThat(refusal(bench.send(Addresses.control("n1"), request)))
+          .as("%s is answered", op)
+          .hasMessageNotContaining("is not for the control address");
     }
     assertThat(
             get(bench.vertx.eventBus().<Buffer>request(Addresses.data("n1"), "text"))
