@@ -33,7 +33,7 @@ public enum Op {
   LEVEL_START(At.ELSEWHERE, Who.MEMBERS, false),
   /** To a member. Body: {@code level.HandOut}. Answer: i64 messages received. */
   LEVEL_HAND_OUT(At.ELSEWHERE, Who.MEMBERS, false),
-  /** To a level dispatcher. Body: {@code level.Report}. Answer: {@code level.Permission}. */
+  /** To a level dispatcher. Body: {@code level.Report}. Answer: {@code level.StartPermission}. */
   LEVEL_REPORT(At.ELSEWHERE, Who.MEMBERS, false),
   READ_GROUP_LEASES(At.CONTROL, Who.MEMBERS, true),
   FETCH_RETRIES(At.CONTROL, Who.CLIENTS, false),

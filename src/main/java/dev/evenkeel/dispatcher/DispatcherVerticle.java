@@ -405,7 +405,7 @@ public final class DispatcherVerticle extends VerticleBase {
     } catch (RefusedException e) {
       meters.refused(e.refusal());
       message.reply(Frames.refusal(e));
-    } catch (ClassCastException | IllegalArgumentException e) {
+    } catch (ClassCastException | IllegalArgumentException | NullPointerException e) {
       message.reply(Frames.refusal(Refusal.INVALID, "malformed question: " + e.getMessage()));
     }
   }

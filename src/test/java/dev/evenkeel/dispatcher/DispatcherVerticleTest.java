@@ -359,6 +359,23 @@ class DispatcherVerticleTest {
   }
 
   @Test
+  void malformedQuestionsAreRefused() {
+    lead(1);
+    List<JsonObject> malformed =
+        List.of(
+            new JsonObject().putNull("plan"),
+            new JsonObject().putNull("forget"),
+            new JsonObject().putNull("whatIfForgotten"),
+            new JsonObject().put("reset", "g"));
+    Wait.until(() -> refusal(ask(Addresses.groups("n1"), malformed.get(0))) == Refusal.INVALID);
+    for (JsonObject each : malformed) {
+      assertThat(refusal(ask(Addresses.groups("n1"), each)))
+          .as(each.encode())
+          .isEqualTo(Refusal.INVALID);
+    }
+  }
+
+  @Test
   void malformedReportsAreRefused() {
     Bytes noGroup = new Bytes().text(null).text("i");
     for (Buffer malformed :
