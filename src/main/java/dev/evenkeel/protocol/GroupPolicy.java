@@ -77,15 +77,15 @@ public record GroupPolicy(String mode, int range, @Nullable String strategy, Str
     if (isLevel()) {
       if (range < 1 || range > RANGE_MAX) {
         throw Refusal.INVALID.error(
-            "%s %s: it must be 1 to %s", Told.as("range of", "--range"), range, RANGE_MAX);
+            "%s %s: it must be 1 to %s", Told.as("range of", "--range", "range"), range, RANGE_MAX);
       }
       if (!STRATEGY_PULL.equals(strategy) && !STRATEGY_PUSH.equals(strategy)) {
         throw unknown("strategy", strategy, "use pull or push");
       }
     } else if (range != 0) {
-      throw notIn(mode, Told.text("%s %s", Told.as("a range of", "--range"), range));
+      throw notIn(mode, Told.text("%s %s", Told.as("a range of", "--range", "range"), range));
     } else if (strategy != null) {
-      throw notIn(mode, Told.as("a strategy", "--strategy"));
+      throw notIn(mode, Told.as("a strategy", "--strategy", "strategy"));
     }
     if (!DEDUP_OFF.equals(dedup) && !DEDUP_KEY.equals(dedup) && !DEDUP_PAYLOAD.equals(dedup)) {
       throw unknown("dedup", dedup, "use off, key or payload");

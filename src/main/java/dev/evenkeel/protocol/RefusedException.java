@@ -43,11 +43,13 @@ public class RefusedException extends RuntimeException {
   /** The message for people who use commands; null: they get the words of programs. */
   private final @Nullable String ofCommands;
 
+  private final @Nullable String setting;
+
   /**
    * @param detail what was wrong, with the value, and what would be right
    */
   public RefusedException(Refusal refusal, @Nullable String detail) {
-    this(refusal, detail, (String) null);
+    this(refusal, detail, null, null);
   }
 
   /**
@@ -58,13 +60,18 @@ public class RefusedException extends RuntimeException {
   }
 
   private RefusedException(Refusal refusal, Told told) {
-    this(refusal, told.ofPrograms(), told.ofCommands());
+    this(refusal, told.ofPrograms(), told.ofCommands(), told.key());
   }
 
-  private RefusedException(Refusal refusal, @Nullable String detail, @Nullable String ofCommands) {
+  private RefusedException(
+      Refusal refusal,
+      @Nullable String detail,
+      @Nullable String ofCommands,
+      @Nullable String setting) {
     super(detail, null, false, false);
     this.refusal = refusal;
     this.ofCommands = ofCommands;
+    this.setting = setting;
   }
 
   /** NOT_LEADER. */
@@ -340,6 +347,15 @@ public class RefusedException extends RuntimeException {
   }
 
   /**
+   * The key of the option or setting that is wrong, such as {@code parallel}; of several that do
+   * not go together, the first that the message names. Null if the refusal is not about one, or if
+   * a node has sent it.
+   */
+  public @Nullable String setting() {
+    return setting;
+  }
+
+  /**
    * What is wrong and what to do, for a person: never empty. The message alone may be, or be no
    * more than a leader's id.
    */
@@ -361,7 +377,7 @@ public class RefusedException extends RuntimeException {
   /** The message, in both forms. */
   public Told told() {
     String said = Objects.requireNonNullElse(getMessage(), "");
-    return Told.as(said, ofCommands == null ? said : ofCommands);
+    return Told.as(said, ofCommands == null ? said : ofCommands, setting);
   }
 
   /** The {@link #words} with the options of commands in place of settings. */

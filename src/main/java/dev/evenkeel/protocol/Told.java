@@ -14,28 +14,37 @@ public interface Told {
 
   String ofCommands();
 
+  /** The key of the setting that it is about; null: of none. */
+  default @Nullable String key() {
+    return null;
+  }
+
   /** Two words for the same. */
   static Told as(String ofPrograms, String ofCommands) {
-    return new Told() {
-      @Override
-      public String ofPrograms() {
-        return ofPrograms;
-      }
+    return as(ofPrograms, ofCommands, null);
+  }
 
-      @Override
-      public String ofCommands() {
-        return ofCommands;
-      }
-    };
+  /** Two words for the same, about the setting with this key. */
+  static Told as(String ofPrograms, String ofCommands, @Nullable String key) {
+    record Words(String ofPrograms, String ofCommands, @Nullable String key) implements Told {}
+
+    return new Words(ofPrograms, ofCommands, key);
   }
 
   /**
-   * A text with such parts.
+   * A text with such parts. It is about the first setting of them.
    *
    * @param format as {@link String#format} takes it; values may be such parts
    */
   static Told text(String format, @Nullable Object... values) {
-    return as(said(format, values, Told::ofPrograms), said(format, values, Told::ofCommands));
+    return as(
+        said(format, values, Told::ofPrograms),
+        said(format, values, Told::ofCommands),
+        Stream.of(values)
+            .flatMap(
+                value -> value instanceof Told told ? Stream.ofNullable(told.key()) : Stream.of())
+            .findFirst()
+            .orElse(null));
   }
 
   private static String said(
@@ -49,6 +58,6 @@ public interface Told {
 
   /** A setting with this key, whose option of commands has the same name. */
   static Told setting(String key) {
-    return as(key, "--" + key);
+    return as(key, "--" + key, key);
   }
 }

@@ -127,6 +127,7 @@ public final class Setting<T> implements Told {
   // ---- What is known of it
 
   /** Its key in JSON. */
+  @Override
   public String key() {
     return key;
   }
@@ -238,7 +239,7 @@ public final class Setting<T> implements Told {
     try {
       return type.fromJson().apply(json);
     } catch (ClassCastException | ArithmeticException e) {
-      throw Refusal.INVALID.error("%s is %s, which has the wrong type", key, json);
+      throw Refusal.INVALID.error("%s is %s, which has the wrong type", this, json);
     }
   }
 

@@ -3,6 +3,7 @@ package dev.evenkeel.settings;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Told;
 import io.vertx.core.json.JsonObject;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +36,9 @@ public abstract class SettingValues<S extends SettingValues<S>> {
         try {
           values[setting.index()] = setting.fromJson(value);
         } catch (RefusedException refused) {
-          throw Refusal.INVALID.error("bad configuration: %s", refused.getMessage());
+          Told told = refused.told();
+          throw Refusal.INVALID.error(
+              "bad configuration: %s", Told.as(told.ofPrograms(), told.ofCommands(), key));
         }
       }
     }

@@ -94,7 +94,7 @@ public final class OptionsCheck {
     refuseIf(
         options.getMode() == Mode.SINGLETON && options.getAssignor() != null,
         "%s in %s singleton: one member has all shards",
-        Told.as("an assignor", of("assignor").option()),
+        Told.as("an assignor", of("assignor").option(), "assignor"),
         of("mode"));
     refuseIf(
         options.getGraceMillis() > 0 && options.getMode() != Mode.SHARDED,
@@ -225,7 +225,7 @@ public final class OptionsCheck {
                 || options.getOnFailure() != OnFailure.RETRY),
         delivery,
         "nothing is tried again, leave %s and %s out",
-        Told.as("retryDelays", of("retryDelaysMillis").option()),
+        Told.as("retryDelays", of("retryDelaysMillis").option(), "retryDelaysMillis"),
         of("onFailure"));
   }
 
