@@ -185,8 +185,7 @@ public final class ConsumerOptions extends SettingValues<ConsumerOptions> {
       SETTINGS
           .integer("range")
           .usually(GroupPolicy.RANGE_DEFAULT)
-          .from(1)
-          .to(GroupPolicy.RANGE_MAX)
+          .within(1, GroupPolicy.RANGE_MAX)
           .help(
               "Mode level: the largest difference between two members in finished messages, 1 to"
                   + " 1,000,000; small keeps them closer, large lets more be in flight.");
@@ -201,8 +200,7 @@ public final class ConsumerOptions extends SettingValues<ConsumerOptions> {
       SETTINGS
           .time("stallTimeoutMillis")
           .usually(Limits.STALL_TIMEOUT_MILLIS_DEFAULT)
-          .from(1_000)
-          .to(3_600_000)
+          .within(1_000, 3_600_000)
           .help(
               "Mode level: a member that holds up the others and finishes nothing for this time is"
                   + " set aside: others get its messages, and it returns as a new member.");
@@ -218,8 +216,7 @@ public final class ConsumerOptions extends SettingValues<ConsumerOptions> {
       SETTINGS
           .time("dedupTimeoutMillis")
           .usually(60_000L)
-          .from(1_000)
-          .to(86_400_000)
+          .within(1_000, 86_400_000)
           .help(
               "With --dedup: a message that takes longer no longer blocks its key, and the waiting"
                   + " one goes on.");
@@ -326,8 +323,7 @@ public final class ConsumerOptions extends SettingValues<ConsumerOptions> {
       SETTINGS
           .time("lockTimeMillis")
           .unless(50_000L)
-          .from(0)
-          .to(3_600_000)
+          .within(0, 3_600_000)
           .help("How long a handover waits at most until this member releases a shard.");
   private static final Setting<String> ASSIGNOR =
       SETTINGS
@@ -340,8 +336,7 @@ public final class ConsumerOptions extends SettingValues<ConsumerOptions> {
   private static final Setting<Long> STUCK_TIMEOUT =
       SETTINGS
           .time("stuckTimeoutMillis")
-          .from(1_000)
-          .to(86_400_000)
+          .within(1_000, 86_400_000)
           .help(
               "Lose a shard if its messages are being handled and none finishes for this time"
                   + " (default: never).");
@@ -349,8 +344,7 @@ public final class ConsumerOptions extends SettingValues<ConsumerOptions> {
       SETTINGS
           .time("crashLockTimeMillis")
           .unless(0L)
-          .from(0)
-          .to(3_600_000)
+          .within(0, 3_600_000)
           .help(
               "How long shards of this member stay without an owner after its death (default: not"
                   + " at all).");
@@ -358,8 +352,7 @@ public final class ConsumerOptions extends SettingValues<ConsumerOptions> {
       SETTINGS
           .time("graceMillis")
           .unless(0L)
-          .from(0)
-          .to(86_400_000)
+          .within(0, 86_400_000)
           .option("--stable")
           .help(
               "Come back with the same --member: its shards wait for that time after it has ended"
@@ -380,15 +373,13 @@ public final class ConsumerOptions extends SettingValues<ConsumerOptions> {
       SETTINGS
           .add("fetchBytesMax", SettingType.ofInt(SettingType.SIZE))
           .unless(1 << 20)
-          .from(1)
-          .to(Limits.FETCH_BYTES_MAX)
+          .within(1, Limits.FETCH_BYTES_MAX)
           .help("The most bytes of one fetch.");
   private static final Setting<Integer> FETCH_WAIT =
       SETTINGS
           .add("fetchWaitMillis", SettingType.ofInt(SettingType.TIME))
           .unless(15_000)
-          .from(0)
-          .to(Limits.FETCH_WAIT_MILLIS_MAX)
+          .within(0, Limits.FETCH_WAIT_MILLIS_MAX)
           .help("The longest wait of one fetch for new messages.");
   private static final Setting<Long> COMMIT_DELAY =
       SETTINGS
@@ -412,21 +403,18 @@ public final class ConsumerOptions extends SettingValues<ConsumerOptions> {
       SETTINGS
           .integer("handOutMessages")
           .unless(32)
-          .from(1)
-          .to(HAND_OUT_MESSAGES_MAX)
+          .within(1, HAND_OUT_MESSAGES_MAX)
           .help("The most messages of one shard that are handed out at a time.");
   private static final Setting<Integer> BATCH_MESSAGES =
       SETTINGS
           .integer("batchMessages")
           .usually(BATCH_MESSAGES_DEFAULT)
-          .from(1)
-          .to(HAND_OUT_MESSAGES_MAX)
+          .within(1, HAND_OUT_MESSAGES_MAX)
           .help("The most messages that a handler of batches gets at once.");
   private static final Setting<List<Long>> RETRY_DELAYS =
       SETTINGS
           .add("retryDelaysMillis", SettingType.TIME.list())
-          .from(0)
-          .to(RETRY_DELAY_MILLIS_MAX)
+          .within(0, RETRY_DELAY_MILLIS_MAX)
           .items(RETRY_DELAYS_MAX)
           .help(
               "Delays before the second and later attempts of a message. With n delays a message is"
@@ -443,8 +431,7 @@ public final class ConsumerOptions extends SettingValues<ConsumerOptions> {
       SETTINGS
           .integer("crashesMax")
           .unless(Limits.CRASHES_MAX_DEFAULT)
-          .from(Limits.CRASHES_MAX_LEAST)
-          .to(Limits.CRASHES_MAX_MOST)
+          .within(Limits.CRASHES_MAX_LEAST, Limits.CRASHES_MAX_MOST)
           .orZero()
           .help(
               "After how many deaths of its consumers a message becomes a dead letter: 3 to 1000,"

@@ -57,8 +57,7 @@ public final class ProducerOptions extends SettingValues<ProducerOptions> {
       SETTINGS
           .add("batchBytes", SettingType.ofInt(SettingType.SIZE))
           .unless(256 << 10)
-          .from(1)
-          .to(Limits.BATCH_BYTES_MAX)
+          .within(1, Limits.BATCH_BYTES_MAX)
           .help("The largest batch of one shard.");
   private static final Setting<Compression> COMPRESSION =
       SETTINGS
@@ -68,46 +67,36 @@ public final class ProducerOptions extends SettingValues<ProducerOptions> {
               "How batches are compressed: lz4 is fast, zstd makes them smaller. All nodes and"
                   + " consumers must have a version that reads compressed batches.");
   private static final Setting<Long> LINGER =
-      SETTINGS
-          .time("lingerMillis")
-          .unless(5L)
-          .from(0)
-          .to(60_000)
-          .help("How long a batch waits for more messages.");
+      SETTINGS.time("lingerMillis", 5, 0, 60_000, "How long a batch waits for more messages.");
   private static final Setting<Long> BUFFER_BYTES =
       SETTINGS
           .size("bufferBytes")
           .unless(32L << 20)
-          .from(1)
-          .to(Long.MAX_VALUE / 4)
+          .within(1, Long.MAX_VALUE / 4)
           .help("The most bytes that are taken and not acknowledged.");
   private static final Setting<Integer> BATCHES_IN_FLIGHT =
       SETTINGS
           .integer("batchesInFlight")
           .unless(4)
-          .from(1)
-          .to(Limits.BATCHES_REMEMBERED)
+          .within(1, Limits.BATCHES_REMEMBERED)
           .help("The most batches of a shard that are under way at a time.");
   private static final Setting<Long> DELIVERY_TIMEOUT =
       SETTINGS
           .time("deliveryTimeoutMillis")
           .unless(120_000L)
-          .from(1)
-          .to(Integer.MAX_VALUE)
+          .within(1, Integer.MAX_VALUE)
           .help("How long to try to send each message.");
   private static final Setting<Long> DISK_FULL_TIMEOUT =
       SETTINGS
           .time("diskFullTimeoutMillis")
           .unless(10_000L)
-          .from(0)
-          .to(Integer.MAX_VALUE)
+          .within(0, Integer.MAX_VALUE)
           .help("How long a batch is tried while the disk of the node is too full.");
   private static final Setting<Long> QUOTA_TIMEOUT =
       SETTINGS
           .time("quotaTimeoutMillis")
           .unless(3_600_000L)
-          .from(0)
-          .to(Integer.MAX_VALUE)
+          .within(0, Integer.MAX_VALUE)
           .help("How long a batch is tried while a quota holds it up.");
   private static final Setting<OnFull> ON_FULL =
       SETTINGS
@@ -125,8 +114,7 @@ public final class ProducerOptions extends SettingValues<ProducerOptions> {
       SETTINGS
           .time("acksTimeoutMillis")
           .unless(10_000L)
-          .from(1)
-          .to(Integer.MAX_VALUE)
+          .within(1, Integer.MAX_VALUE)
           .help(
               "With --acks all: how long to wait for all replicas after a majority has a line. Then"
                   + " the error names the missing ones.");
@@ -148,30 +136,26 @@ public final class ProducerOptions extends SettingValues<ProducerOptions> {
       SETTINGS
           .size("spoolLimitBytes")
           .unless(1L << 30)
-          .from(SPOOL_LIMIT_BYTES_MIN)
-          .to(Long.MAX_VALUE / 4)
+          .within(SPOOL_LIMIT_BYTES_MIN, Long.MAX_VALUE / 4)
           .option("--spool-limit")
           .help("Stop reading while the spool is larger than this.");
   private static final Setting<Long> SPOOL_FLUSH =
       SETTINGS
           .time("spoolFlushMillis")
           .unless(100L)
-          .from(1)
-          .to(60_000)
+          .within(1, 60_000)
           .help("The longest time that an accepted message is in memory only.");
   private static final Setting<Integer> SPOOL_FLUSH_MESSAGES =
       SETTINGS
           .integer("spoolFlushMessages")
           .unless(1_000)
-          .from(1)
-          .to(1_000_000)
+          .within(1, 1_000_000)
           .help("How many messages in memory are written to the spool at once.");
   private static final Setting<Long> SPOOL_FLUSH_BYTES =
       SETTINGS
           .size("spoolFlushBytes")
           .unless(1L << 20)
-          .from(1)
-          .to(SPOOL_FLUSH_BYTES_MAX)
+          .within(1, SPOOL_FLUSH_BYTES_MAX)
           .help("How many bytes in memory are written to the spool at once.");
   private static final Setting<SpoolFsync> SPOOL_FSYNC =
       SETTINGS
@@ -182,8 +166,7 @@ public final class ProducerOptions extends SettingValues<ProducerOptions> {
       SETTINGS
           .time("spoolFsyncMillis")
           .unless(1_000L)
-          .from(1)
-          .to(3_600_000)
+          .within(1, 3_600_000)
           .option("--spool-fsync-every")
           .help("The time between two fsyncs of the spool.");
   private static final Setting<Boolean> SPOOL_RESTART =

@@ -101,22 +101,9 @@ public record Lease(
 
   public Lease granted(
       String newOwner, String newInstance, long newGroupTerm, long newOwnerTimeoutMillis) {
-    return new Lease(
-        group,
-        shard,
-        epoch + 1,
-        newOwner,
-        newInstance,
-        committed,
-        stateOffset,
-        state,
-        null,
-        newGroupTerm,
-        generation,
-        newOwnerTimeoutMillis,
-        passed() ? Stage.PASSED : stage,
-        crashes,
-        skipped);
+    Stage next = passed() ? Stage.PASSED : stage;
+    return with(epoch + 1, newOwner, newInstance, committed, stateOffset, state, null, generation)
+        .with(newGroupTerm, newOwnerTimeoutMillis, next, crashes, skipped);
   }
 
   public Lease draining(@Nullable Drain newDrain) {
@@ -125,22 +112,7 @@ public record Lease(
 
   /** The same at that stage. */
   public Lease at(Stage next) {
-    return new Lease(
-        group,
-        shard,
-        epoch,
-        owner,
-        instance,
-        committed,
-        stateOffset,
-        state,
-        drain,
-        groupTerm,
-        generation,
-        ownerTimeoutMillis,
-        next,
-        crashes,
-        skipped);
+    return with(groupTerm, ownerTimeoutMillis, next, crashes, skipped);
   }
 
   public Lease committedAt(long offset) {
@@ -187,22 +159,7 @@ public record Lease(
   }
 
   private Lease with(@Nullable Crashes newCrashes, @Nullable Skipped newSkipped) {
-    return new Lease(
-        group,
-        shard,
-        epoch,
-        owner,
-        instance,
-        committed,
-        stateOffset,
-        state,
-        drain,
-        groupTerm,
-        generation,
-        ownerTimeoutMillis,
-        stage,
-        newCrashes,
-        newSkipped);
+    return with(groupTerm, ownerTimeoutMillis, stage, newCrashes, newSkipped);
   }
 
   /** The state's bytes are kept apart. */
@@ -263,22 +220,8 @@ public record Lease(
    * them with its assignment if at all, and clients of versions without them can read this.
    */
   public Lease forOwner() {
-    return new Lease(
-        group,
-        shard,
-        epoch,
-        owner,
-        instance,
-        committed,
-        stateOffset,
-        state,
-        drain == null ? null : drain.withoutHeir(),
-        groupTerm,
-        generation,
-        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
-        Stage.CONSUMING,
-        null,
-        null);
+    return draining(drain == null ? null : drain.withoutHeir())
+        .with(groupTerm, Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT, Stage.CONSUMING, null, null);
   }
 
   /** The same without the state's bytes, for those who only look. */
@@ -311,6 +254,30 @@ public record Lease(
         stage,
         crashes,
         skipped);
+  }
+
+  private Lease with(
+      long newGroupTerm,
+      long newOwnerTimeoutMillis,
+      Stage newStage,
+      @Nullable Crashes newCrashes,
+      @Nullable Skipped newSkipped) {
+    return new Lease(
+        group,
+        shard,
+        epoch,
+        owner,
+        instance,
+        committed,
+        stateOffset,
+        state,
+        drain,
+        newGroupTerm,
+        generation,
+        newOwnerTimeoutMillis,
+        newStage,
+        newCrashes,
+        newSkipped);
   }
 
   @Override

@@ -72,6 +72,11 @@ public final class Setting<T> implements Told {
     return this;
   }
 
+  /** The least and the largest value. */
+  public Setting<T> within(long least, long most) {
+    return from(least).to(most);
+  }
+
   public Setting<T> from(long least) {
     min = least;
     return this;

@@ -76,12 +76,12 @@ public final class Settings {
   }
 
   public Setting<Integer> integer(String key, int usual, long from, long to, String help) {
-    return integer(key).unless(usual).from(from).to(to).help(help);
+    return integer(key).unless(usual).within(from, to).help(help);
   }
 
   /** Milliseconds. */
   public Setting<Long> time(String key, long usual, long from, long to, String help) {
-    return time(key).unless(usual).from(from).to(to).help(help);
+    return time(key).unless(usual).within(from, to).help(help);
   }
 
   /** Milliseconds. */
