@@ -22,8 +22,6 @@ import picocli.CommandLine.Command;
       "It runs all settings in turn, --rounds times, and reports the median of each."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel bench batching",
       "  evenkeel bench batching --size 1KiB --producers 4 --rounds 5",
       "  evenkeel bench batching --lingers 0ms,20ms --batches 16KiB,1MiB --format json"

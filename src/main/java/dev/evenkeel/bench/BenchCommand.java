@@ -15,8 +15,6 @@ import picocli.CommandLine.Command;
           + " message counts when it is acknowledged: a majority has fsynced it."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel bench produce                            one node, messages of 100 bytes",
       "  evenkeel bench produce --size 1KiB --keys 1000 --nodes 3 --data /var/tmp",
       "  evenkeel bench single --rate 1",

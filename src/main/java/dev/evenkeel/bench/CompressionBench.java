@@ -21,8 +21,6 @@ import picocli.CommandLine.Command;
       "It runs the three in turn, --rounds times, each with a new topic, and reports medians."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel bench compression --size 500B",
       "  evenkeel bench compression --size 500B --rounds 5 --duration 10s --data /var/tmp",
       "",

@@ -18,8 +18,6 @@ import picocli.CommandLine.Command;
           + " from its first message to its last."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel bench consume",
       "  evenkeel bench consume --messages 5000000 --consumers 3",
       "  evenkeel bench consume --size 1KiB --messages 500000 --format json"

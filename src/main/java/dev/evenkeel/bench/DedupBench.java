@@ -24,8 +24,6 @@ import picocli.CommandLine.Command;
           + " --dedup payload. The ratio compares with dedup off on the same topic."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel bench dedup",
       "  evenkeel bench dedup --work 20ms --messages 50000 --payloads 500",
       "  evenkeel bench dedup --work 0ms --format json"

@@ -21,8 +21,6 @@ import picocli.CommandLine.Command;
           + " time from when it is due until a consumer has it."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel bench delay",
       "  evenkeel bench delay --rate 1000 --messages 60000 --waiting 1000000 --node-jvm -Xmx256m",
       "",

@@ -29,8 +29,6 @@ import picocli.CommandLine.Command;
           + " that no acknowledged message is lost."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel bench failover",
       "  evenkeel bench failover --rounds 10 --shards 24 --format json",
       "",

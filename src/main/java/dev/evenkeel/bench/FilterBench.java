@@ -24,8 +24,6 @@ import picocli.CommandLine.Command;
           + " the group."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel bench filter --shards 2",
       "  evenkeel bench filter --shards 2 --readers 1000 --keys 1000000 --rounds 5",
       "",

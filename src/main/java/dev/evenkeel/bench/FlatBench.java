@@ -20,8 +20,6 @@ import picocli.CommandLine.Command;
           + " time. A part is over when all of its messages are acknowledged."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel bench flat --size 1KiB --data /var/tmp",
       "  evenkeel bench flat --bytes 50GiB --part 5GiB --consumers 3 --nodes 3 --data /var/tmp",
       "",

@@ -14,8 +14,6 @@ import picocli.CommandLine.Command;
           + " even if the message before delays it (no coordinated omission)."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel bench latency",
       "  evenkeel bench latency --rate 20000 --size 1KiB --duration 60s",
       "  evenkeel bench latency --rate 500 --nodes 3 --format json",

@@ -22,8 +22,6 @@ import picocli.CommandLine.Command;
           + " with mode sharded in the same run."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel bench level",
       "  evenkeel bench level --range 10 --work 5ms",
       "  evenkeel bench level --curve --work 0ms --messages 1000000 --format json"

@@ -17,8 +17,6 @@ import picocli.CommandLine.Command;
       "It also measures how many bytes each node writes to disk for each byte of batches."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel bench produce",
       "  evenkeel bench produce --size 1KiB --producers 4 --duration 30s",
       "  evenkeel bench produce --messages 5000000 --format json",

@@ -39,8 +39,6 @@ import picocli.CommandLine.Command;
           + " the new one; for a shard that stays, it is the longest time between two messages."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel bench rebalance",
       "  evenkeel bench rebalance --repeats 5 --kinds kill",
       "  evenkeel bench rebalance --consumers 6 --shards 24 --rate 4000 --format json",

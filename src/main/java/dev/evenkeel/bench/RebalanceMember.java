@@ -28,7 +28,7 @@ import picocli.CommandLine.Mixin;
     name = "rebalance-member",
     hidden = true,
     description = "One consumer of bench rebalance, which starts it.",
-    footer = {"", "Example:", "  evenkeel bench rebalance-member --topic t --group g --member m1"})
+    footer = "  evenkeel bench rebalance-member --topic t --group g --member m1")
 final class RebalanceMember implements Callable<Integer> {
   private static final long STOP_MILLIS_MAX = 20_000;
 

@@ -31,8 +31,6 @@ import picocli.CommandLine.Command;
           + " and replaces it by an empty node."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel bench recovery --size 1KiB --data /var/tmp",
       "  evenkeel bench recovery --size 1KiB --nodes 3 --data /var/tmp",
       "  evenkeel bench recovery --bytes 1GiB --duration 20s --format json",

@@ -15,8 +15,6 @@ import picocli.CommandLine.Command;
       "Both should take the same time, because a producer lingers only while a batch is in flight."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel bench single",
       "  evenkeel bench single --rate 1 --duration 2m --nodes 3 --format json"
     })

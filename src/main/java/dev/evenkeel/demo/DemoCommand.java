@@ -39,8 +39,6 @@ import picocli.CommandLine.Command;
           + " Ctrl-C ends everything and removes the data, unless --data was given."
     },
     footer = {
-      "",
-      "Examples:",
       "  evenkeel demo",
       "  evenkeel demo --port 5801 --http-port 8081       if the ports are in use",
       "  evenkeel demo --every 5s --data ./demo           faster; the data stays"

@@ -42,7 +42,7 @@ import picocli.CommandLine.Parameters;
     name = "demo-member",
     hidden = true,
     description = "One consumer of the demo, which starts it; it leaves when its input ends.",
-    footer = {"", "Example:", "  evenkeel demo-member c9 --cluster 127.0.0.1:5701"})
+    footer = "  evenkeel demo-member c9 --cluster 127.0.0.1:5701")
 final class DemoMemberCommand implements Callable<Integer> {
   private static final long LEAVE_MILLIS_MAX = 4_000;
   private static final long STOP_MILLIS_MAX = 6_000;
