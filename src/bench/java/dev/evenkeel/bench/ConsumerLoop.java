@@ -211,7 +211,11 @@ public final class ConsumerLoop implements Link {
         0,
         List.of(),
         true,
-        -1);
+        -1,
+        List.of(),
+        0,
+        0,
+        0);
   }
 
   // Link

@@ -62,9 +62,9 @@ final class BatchingBench extends Benchmark {
     batchesBytes
         .get()
         .forEach(bytes -> OptionFormats.range("--batches", bytes, 1, Limits.BATCH_BYTES_MAX));
-    if (options.lingerMillis.get() != null || options.batchBytes.get() != null) {
-      throw CommandFailure.usage("--linger, --batch: here they are --lingers and --batches");
-    }
+    CommandFailure.refuseIf(
+        options.lingerMillis.get() != null || options.batchBytes.get() != null,
+        "--linger, --batch: here they are --lingers and --batches");
   }
 
   @Override

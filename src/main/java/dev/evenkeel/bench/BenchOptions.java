@@ -155,21 +155,19 @@ public final class BenchOptions {
    * @throws CommandFailure wrong usage
    */
   void check() {
-    if (threeOwnNodes && cluster() != null) {
-      throw CommandFailure.usage("--cluster: this kills nodes, so it works with its own only");
-    }
-    if (threeOwnNodes && nodes() != NODES_MAX) {
-      throw CommandFailure.usage("--nodes " + nodes() + ": what survives a kill needs 3");
-    }
-    if (nodes() != 1 && nodes() != NODES_MAX) {
-      throw CommandFailure.usage("--nodes " + nodes() + ": it must be 1 or 3");
-    }
-    if (sizeBytes.get() > Limits.PAYLOAD_BYTES_MAX) {
-      throw CommandFailure.usage(
-          "--size %s: it must be at most %s"
-              .formatted(
-                  ByteSizes.format(sizeBytes.get()), ByteSizes.format(Limits.PAYLOAD_BYTES_MAX)));
-    }
+    CommandFailure.refuseIf(
+        threeOwnNodes && cluster() != null,
+        "--cluster: this kills nodes, so it works with its own only");
+    CommandFailure.refuseIf(
+        threeOwnNodes && nodes() != NODES_MAX,
+        "--nodes " + nodes() + ": what survives a kill needs 3");
+    CommandFailure.refuseIf(
+        nodes() != 1 && nodes() != NODES_MAX, "--nodes " + nodes() + ": it must be 1 or 3");
+    CommandFailure.refuseIf(
+        sizeBytes.get() > Limits.PAYLOAD_BYTES_MAX,
+        "--size %s: it must be at most %s"
+            .formatted(
+                ByteSizes.format(sizeBytes.get()), ByteSizes.format(Limits.PAYLOAD_BYTES_MAX)));
     if (batchBytes.get() != null) {
       OptionFormats.range("--batch", batchBytes.get(), 1, Limits.BATCH_BYTES_MAX);
     }
@@ -180,9 +178,8 @@ public final class BenchOptions {
    * @throws CommandFailure wrong usage, if a message is smaller
    */
   void needBytes(int bytes, String why) {
-    if (sizeBytes.get() < bytes) {
-      throw CommandFailure.usage("--size: " + why + ", so it needs " + bytes + " bytes or more");
-    }
+    CommandFailure.refuseIf(
+        sizeBytes.get() < bytes, "--size: " + why + ", so it needs " + bytes + " bytes or more");
   }
 
   /** The name of the benchmark. */

@@ -64,9 +64,8 @@ final class CompressionBench extends Benchmark {
 
   @Override
   void check() {
-    if (options.compression.get() != Compression.NONE) {
-      throw CommandFailure.usage("--compression: this measures all of them");
-    }
+    CommandFailure.refuseIf(
+        options.compression.get() != Compression.NONE, "--compression: this measures all of them");
   }
 
   @Override

@@ -77,9 +77,9 @@ final class DelayBench extends Benchmark {
   @Override
   void check() {
     options.needBytes(STAMP_BYTES, "a message carries its time");
-    if (leadMillis.get() + messages.get() / rate.get() * 1_000 > Limits.DELAY_MILLIS_MAX) {
-      throw CommandFailure.usage("the last message would be due in more than 30 days");
-    }
+    CommandFailure.refuseIf(
+        leadMillis.get() + messages.get() / rate.get() * 1_000 > Limits.DELAY_MILLIS_MAX,
+        "the last message would be due in more than 30 days");
   }
 
   @Override

@@ -40,11 +40,10 @@ final class FlatBench extends Benchmark {
 
   @Override
   void check() {
-    if (part.get() < Math.max(1, options.sizeBytes()) || bytes.get() / part.get() < 2) {
-      throw CommandFailure.usage(
-          "--part %s: it must hold a message, and --bytes %s at least two parts"
-              .formatted(ByteSizes.format(part.get()), ByteSizes.format(bytes.get())));
-    }
+    CommandFailure.refuseIf(
+        part.get() < Math.max(1, options.sizeBytes()) || bytes.get() / part.get() < 2,
+        "--part %s: it must hold a message, and --bytes %s at least two parts"
+            .formatted(ByteSizes.format(part.get()), ByteSizes.format(bytes.get())));
   }
 
   @Override

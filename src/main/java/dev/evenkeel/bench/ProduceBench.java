@@ -48,9 +48,9 @@ final class ProduceBench extends Benchmark {
 
   @Override
   void check() {
-    if (http.get() != null && options.cluster() == null) {
-      throw CommandFailure.usage("--http: it names the nodes of a running cluster, see --cluster");
-    }
+    CommandFailure.refuseIf(
+        http.get() != null && options.cluster() == null,
+        "--http: it names the nodes of a running cluster, see --cluster");
     if (http.get() != null) {
       http.get().forEach(HttpApi::new);
     }

@@ -123,9 +123,8 @@ final class RebalanceBench extends Benchmark {
 
   @Override
   void check() {
-    if (kinds.get().contains(Kind.JOIN)) {
-      throw CommandFailure.usage("--kinds 'join': use leave, kill or vanish");
-    }
+    CommandFailure.refuseIf(
+        kinds.get().contains(Kind.JOIN), "--kinds 'join': use leave, kill or vanish");
     OptionFormats.range("--consumers", consumers.get(), 1, options.shards.get() - 1L);
   }
 

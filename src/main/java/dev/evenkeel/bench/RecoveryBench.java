@@ -70,9 +70,8 @@ final class RecoveryBench extends Benchmark {
 
   @Override
   void check() {
-    if (options.cluster() != null) {
-      throw CommandFailure.usage("--cluster: this kills nodes, so it works with its own only");
-    }
+    CommandFailure.refuseIf(
+        options.cluster() != null, "--cluster: this kills nodes, so it works with its own only");
     options.needBytes(LatencyLoad.STAMP_BYTES, "a message carries its time");
   }
 

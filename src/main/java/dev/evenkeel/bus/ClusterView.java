@@ -59,35 +59,6 @@ public record ClusterView(
     formedGroups = formedGroups == 0 ? dataLeaders.size() : formedGroups;
   }
 
-  /** A view of a cluster as it was formed. */
-  public ClusterView(
-      String cluster,
-      String node,
-      String metaLeader,
-      List<String> dataLeaders,
-      List<String> nodes,
-      List<TopicInfo> topics,
-      long metaTerm,
-      List<Long> dataTerms,
-      boolean caughtUp,
-      long metaIndex) {
-    this(
-        cluster,
-        node,
-        metaLeader,
-        dataLeaders,
-        nodes,
-        topics,
-        metaTerm,
-        dataTerms,
-        caughtUp,
-        metaIndex,
-        List.of(),
-        0,
-        0,
-        0);
-  }
-
   private static final String LAID_OUT = "topicsWithLayouts";
   private static final String ADDED_LEADERS = "addedDataLeaders";
   private static final String GONE = "topicsGone";

@@ -32,14 +32,7 @@ public final class Relay {
         FrameCodec.options(body, timeoutMillis)
             .addHeader(TO, address)
             .addHeader(MILLIS, String.valueOf(timeoutMillis));
-    return vertx
-        .eventBus()
-        .<Object>request(Addresses.relay(node), body, options)
-        .transform(
-            answered ->
-                answered.succeeded()
-                    ? Future.succeededFuture(VertxLink.buffer(answered.result().body()))
-                    : Future.failedFuture(VertxLink.refusal(address, answered.cause())));
+    return VertxLink.send(vertx, Addresses.relay(node), address, body, options);
   }
 
   /** Serves requests to members that listen at this node. */

@@ -47,7 +47,7 @@ public final class VertxLink implements Link {
     if (now != State.CONNECTED) {
       return Future.failedFuture(notConnected(now));
     }
-    return send(vertx, address, body, FrameCodec.options(body, timeoutMillis));
+    return send(vertx, address, body, timeoutMillis);
   }
 
   @Override
@@ -59,7 +59,7 @@ public final class VertxLink implements Link {
     }
     DeliveryOptions options =
         FrameCodec.options(body, timeoutMillis).addHeader(Frames.TRACEPARENT, traceparent);
-    return send(vertx, address, body, options);
+    return send(vertx, address, address, body, options);
   }
 
   /** The refusal of a request in any state but CONNECTED; the request is not sent. */
@@ -71,14 +71,19 @@ public final class VertxLink implements Link {
 
   /** Sends a request over the event bus of {@code vertx}. Fails as {@link Link#request} says. */
   public static Future<Buffer> send(Vertx vertx, String address, Buffer body, long timeoutMillis) {
-    return send(vertx, address, body, FrameCodec.options(body, timeoutMillis));
+    return send(vertx, address, address, body, FrameCodec.options(body, timeoutMillis));
   }
 
-  private static Future<Buffer> send(
-      Vertx vertx, String address, Buffer body, DeliveryOptions options) {
+  /**
+   * Sends a request by way of an address.
+   *
+   * @param address who is asked, for the message of a failure
+   */
+  static Future<Buffer> send(
+      Vertx vertx, String by, String address, Buffer body, DeliveryOptions options) {
     return vertx
         .eventBus()
-        .<Object>request(address, body, options)
+        .<Object>request(by, body, options)
         .transform(
             answered ->
                 answered.succeeded()

@@ -12,9 +12,9 @@ import dev.evenkeel.broker.node.BrokerSettings;
 import dev.evenkeel.broker.node.HeapShares;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.bus.NodesInSight;
 import dev.evenkeel.bus.NodesKnown;
-import dev.evenkeel.bus.frame.Welcome;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.cluster.AllowedClasses;
 import dev.evenkeel.cluster.ClusterMember;
@@ -480,9 +480,9 @@ public final class ServeRun {
   }
 
   private JsonObject sessions() {
-    List<Welcome.Node> places =
+    List<NodePlace> places =
         formed.peers().stream()
-            .map(peer -> new Welcome.Node(peer.id(), peer.host(), NodePorts.client(peer.port())))
+            .map(peer -> new NodePlace(peer.id(), peer.host(), NodePorts.client(peer.port())))
             .toList();
     return config
         .values()

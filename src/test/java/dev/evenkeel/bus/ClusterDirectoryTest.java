@@ -238,7 +238,7 @@ class ClusterDirectoryTest {
 
   private static ClusterView known(
       String cluster, ClusterView view, List<TopicInfo> topics, boolean caughtUp, long metaIndex) {
-    return new ClusterView(
+    return Views.formed(
         cluster,
         view.node(),
         view.metaLeader(),

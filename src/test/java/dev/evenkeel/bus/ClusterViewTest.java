@@ -36,7 +36,7 @@ class ClusterViewTest {
             TopicInfo.State.ACTIVE,
             7);
     ClusterView view =
-        new ClusterView(
+        Views.formed(
             "cluster",
             "n1",
             "n1",
@@ -60,7 +60,7 @@ class ClusterViewTest {
     TopicConfig config = new TopicConfig(9, TopicConfig.DEFAULT.ageMillisMax(), 5);
     TopicInfo topic = new TopicInfo(1, "a", 4, config, TopicInfo.State.ACTIVE, 7);
     JsonObject json =
-        new ClusterView(
+        Views.formed(
                 "cluster",
                 "n1",
                 "n1",
@@ -163,7 +163,7 @@ class ClusterViewTest {
   }
 
   private static ClusterView topics(List<TopicInfo> topics, long index) {
-    return new ClusterView(
+    return Views.formed(
         "c", "n1", "n1", List.of("n1"), List.of("n1"), topics, 3, List.of(2L), true, index);
   }
 

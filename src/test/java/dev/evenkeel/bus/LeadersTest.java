@@ -89,7 +89,7 @@ class LeadersTest {
   private static ClusterView view(String meta, long metaTerm, String data, long dataTerm) {
     List<String> leaders = new ArrayList<>();
     leaders.add(data);
-    return new ClusterView(
+    return Views.formed(
         "c",
         "n",
         meta,

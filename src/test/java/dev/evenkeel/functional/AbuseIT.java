@@ -118,7 +118,7 @@ class AbuseIT {
 
   private static BadClient welcomed() throws IOException {
     Hello hello =
-        new Hello(List.of(1), "s-" + "0123456789abcdef".repeat(2), "evenkeel", "bad", null);
+        new Hello(List.of(1), "s-" + "0123456789abcdef".repeat(2), "evenkeel", "bad", null, 0);
     return BadClient.welcomed(Door.plain(node.port), hello);
   }
 
@@ -236,7 +236,7 @@ class AbuseIT {
     List<BadClient> open = new ArrayList<>();
     try {
       for (int i = 0; i < 200; i++) {
-        Hello hello = new Hello(List.of(1), "s-%032x".formatted(i), "evenkeel", "bad", null);
+        Hello hello = new Hello(List.of(1), "s-%032x".formatted(i), "evenkeel", "bad", null, 0);
         BadClient bad = BadClient.welcomed(door, hello);
         open.add(bad);
         bad.send(Arrays.copyOf(frame, frame.length - 1));

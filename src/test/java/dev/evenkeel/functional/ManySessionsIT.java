@@ -129,7 +129,7 @@ class ManySessionsIT {
         });
     socket.onFailure(listening::tryFail);
     socket.onClose(none -> listening.tryFail("closed"));
-    Hello hello = new Hello(List.of(1), id, "evenkeel", "test", null);
+    Hello hello = new Hello(List.of(1), id, "evenkeel", "test", null, 0);
     socket.send(FrameKind.HELLO, 0, hello.toJson().toBuffer());
     return listening.future();
   }

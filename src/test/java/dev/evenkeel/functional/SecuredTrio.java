@@ -99,7 +99,8 @@ final class SecuredTrio implements AutoCloseable {
 
   /** The number of a topic in the protocol of clients. */
   int idOf(String topic) throws Exception {
-    var hello = new Hello(List.of(1), "s-" + "0".repeat(32), "evenkeel", "test", token("operator"));
+    var hello =
+        new Hello(List.of(1), "s-" + "0".repeat(32), "evenkeel", "test", token("operator"), 0);
     try (BadClient client = BadClient.welcomed(client(nodes.get(0)), hello)) {
       return client.idOf(topic);
     }

@@ -100,7 +100,7 @@ final class SessionAttack {
   }
 
   private Hello hello(String of) {
-    return new Hello(List.of(1), of, "evenkeel", "bad", token);
+    return new Hello(List.of(1), of, "evenkeel", "bad", token, 0);
   }
 
   private String newSession() {

@@ -43,7 +43,7 @@ final class SlowConnections implements AutoCloseable {
                 + "x".repeat(5_000))
             .getBytes(StandardCharsets.US_ASCII);
     for (int i = 0; i < Math.min(WANTED, Footprint.filesMax() - OTHER_FILES); i++) {
-      Hello hello = new Hello(List.of(1), "s-%032x".formatted(i), "evenkeel", "slow", null);
+      Hello hello = new Hello(List.of(1), "s-%032x".formatted(i), "evenkeel", "slow", null, 0);
       byte[] first = BadClient.frame(FrameKind.HELLO, 0, hello.toJson().toBuffer().getBytes());
       all.add(
           switch (i % 4) {

@@ -9,6 +9,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FakeLink;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Views;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
@@ -59,7 +60,7 @@ class ClusterCallsTest {
   }
 
   private ClusterView view(String node, boolean hasHeard, List<TopicInfo> topics) {
-    return new ClusterView(
+    return Views.formed(
         "c",
         node,
         leader,

@@ -6,6 +6,7 @@ import dev.evenkeel.api.ClusterStatusView;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.NodeLogs;
+import dev.evenkeel.bus.Views;
 import dev.evenkeel.protocol.StateDigest;
 import dev.evenkeel.protocol.wire.ByteReader;
 import io.vertx.core.json.JsonArray;
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.Test;
 /** Answers of several nodes, some of them old, made into one picture. */
 class ClusterStatusTest {
   private static final ClusterView VIEW =
-      new ClusterView(
+      Views.formed(
           "id",
           "n2",
           "n1",

@@ -37,12 +37,6 @@ public record Hello(
   /** Nobody can guess an id of another session, or take it by mistake. */
   public static final String SESSION_FORM = "s-[0-9a-f]{32}";
 
-  /** Of a client that reads no longer answers than the node. */
-  public Hello(
-      List<Integer> versions, String session, String cluster, String client, String token) {
-    this(versions, session, cluster, client, token, 0);
-  }
-
   public JsonObject toJson() {
     return RecordJson.json(this);
   }

@@ -3,6 +3,7 @@ package dev.evenkeel.bus.frame;
 import dev.evenkeel.api.Default;
 import dev.evenkeel.api.LeftOut;
 import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -23,12 +24,12 @@ public record Welcome(
     int version,
     String node,
     @Default("") String server,
-    List<Node> nodes,
+    List<NodePlace> nodes,
     Limits limits,
     @LeftOut @Nullable String principal,
     @LeftOut boolean traces) {
   /** To a client of a cluster without users. */
-  public Welcome(int version, String node, String server, List<Node> nodes, Limits limits) {
+  public Welcome(int version, String node, String server, List<NodePlace> nodes, Limits limits) {
     this(version, node, server, nodes, limits, null, false);
   }
 
@@ -38,7 +39,7 @@ public record Welcome(
   }
 
   /** The same with these nodes. */
-  public Welcome with(List<Node> newNodes) {
+  public Welcome with(List<NodePlace> newNodes) {
     return new Welcome(version, node, server, newNodes, limits, principal, traces);
   }
 
@@ -46,9 +47,6 @@ public record Welcome(
   public Welcome tracing() {
     return new Welcome(version, node, server, nodes, limits, principal, true);
   }
-
-  /** Where a node takes connections. */
-  public record Node(String node, String host, int port) {}
 
   /**
    * What the node allows one session.

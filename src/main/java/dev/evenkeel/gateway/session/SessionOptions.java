@@ -1,7 +1,7 @@
 package dev.evenkeel.gateway.session;
 
 import dev.evenkeel.api.RecordJson;
-import dev.evenkeel.bus.frame.Welcome;
+import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.protocol.ClusterDefaults;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
@@ -37,7 +37,7 @@ public final class SessionOptions extends SettingValues<SessionOptions> {
           .help("Name of the cluster, which applications must know.");
 
   /** None: this node at its host and port. */
-  static final Setting<List<Welcome.Node>> NODES =
+  static final Setting<List<NodePlace>> NODES =
       SETTINGS
           .add("nodes", SettingType.json(SessionOptions::node, RecordJson::json).list())
           .help("Where applications find every node.");
@@ -156,8 +156,8 @@ public final class SessionOptions extends SettingValues<SessionOptions> {
     }
   }
 
-  private static Welcome.Node node(Object json) {
-    Welcome.Node node = RecordJson.of(Welcome.Node.class).read((JsonObject) json);
+  private static NodePlace node(Object json) {
+    NodePlace node = RecordJson.of(NodePlace.class).read((JsonObject) json);
     Names.check("node", node.node());
     return node;
   }

@@ -7,6 +7,7 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.KnownIds;
 import dev.evenkeel.bus.LocalBroker;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.bus.NodesKnown;
 import dev.evenkeel.bus.Relay;
 import dev.evenkeel.bus.VertxLink;
@@ -105,12 +106,12 @@ public final class SessionVerticle extends VerticleBase {
   }
 
   private static Welcome welcome(SessionOptions config, String node, String host, int port) {
-    List<Welcome.Node> nodes = config.get(SessionOptions.NODES);
+    List<NodePlace> nodes = config.get(SessionOptions.NODES);
     return new Welcome(
         SessionFrame.VERSION,
         node,
         config.get(SessionOptions.SERVER),
-        nodes == null ? List.of(new Welcome.Node(node, host, port)) : nodes,
+        nodes == null ? List.of(new NodePlace(node, host, port)) : nodes,
         new Welcome.Limits(
             config.get(SessionOptions.BODY_BYTES_MAX),
             config.get(SessionOptions.REQUESTS_IN_FLIGHT_MAX),
@@ -128,8 +129,7 @@ public final class SessionVerticle extends VerticleBase {
         : whole.with(
             now.stream()
                 .filter(ClusterNode::joined)
-                .map(
-                    each -> new Welcome.Node(each.id(), each.host(), NodePorts.client(each.port())))
+                .map(each -> new NodePlace(each.id(), each.host(), NodePorts.client(each.port())))
                 .toList());
   }
 

@@ -16,10 +16,12 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.LeaderChange;
+import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ReplicasAnswer;
 import dev.evenkeel.bus.ReplicasRequest;
 import dev.evenkeel.bus.ShardProgress;
+import dev.evenkeel.bus.Views;
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.DataCommand;
@@ -151,7 +153,7 @@ class ProtocolPageTest {
         .containsExactlyInAnyOrderElementsOf(expected.keySet());
     expected.forEach((name, frame) -> assertThat(decoded(name)).as(name).isEqualTo(frame));
     assertThat(Hello.fromJson(new JsonObject(decoded("frame-hello").body())))
-        .isEqualTo(new Hello(List.of(1), SESSION, "evenkeel", "", null));
+        .isEqualTo(new Hello(List.of(1), SESSION, "evenkeel", "", null, 0));
   }
 
   private static SessionFrame frame(FrameKind kind, int correlation, Buffer body) {
@@ -418,7 +420,7 @@ class ProtocolPageTest {
                 }));
     assertThat(read)
         .containsOnly(
-            Map.entry("hello", new Hello(List.of(1), SESSION, "evenkeel", "example 1.0", null)),
+            Map.entry("hello", new Hello(List.of(1), SESSION, "evenkeel", "example 1.0", null, 0)),
             Map.entry("welcome", welcome()),
             Map.entry("view", view()),
             Map.entry("leaders", news()),
@@ -443,16 +445,16 @@ class ProtocolPageTest {
         "n1",
         "evenkeel 1.0",
         List.of(
-            new Welcome.Node("n1", "10.0.0.1", 5701),
-            new Welcome.Node("n2", "10.0.0.2", 5701),
-            new Welcome.Node("n3", "10.0.0.3", 5701)),
+            new NodePlace("n1", "10.0.0.1", 5701),
+            new NodePlace("n2", "10.0.0.2", 5701),
+            new NodePlace("n3", "10.0.0.3", 5701)),
         new Welcome.Limits(4 << 20, 20_000, 64L << 20, 5_000));
   }
 
   private static ClusterView view() {
     var topic = new TopicInfo(1, "orders", 4, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, TIME);
     List<String> nodes = List.of("n1", "n2", "n3");
-    return new ClusterView(
+    return Views.formed(
         "c1b7c0de", "n1", "n1", nodes, nodes, List.of(topic), 4, List.of(4L, 3L, 7L), true, 57);
   }
 

@@ -17,7 +17,7 @@ class HandshakeTest {
   private static final String SESSION = "s-0123456789abcdef0123456789abcdef";
 
   private static Buffer hello(List<Integer> versions, String session, String cluster) {
-    return new Hello(versions, session, cluster, "test 1", null).toJson().toBuffer();
+    return new Hello(versions, session, cluster, "test 1", null, 0).toJson().toBuffer();
   }
 
   private static Hello check(Buffer body) {

@@ -14,6 +14,7 @@ import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.frame.FrameKind;
 import dev.evenkeel.bus.frame.FrameSocket;
@@ -125,7 +126,7 @@ class SessionVerticleTest {
     assertThat(welcome.server()).isEqualTo("evenkeel 1.2");
     assertThat(welcome.nodes())
         .containsExactly(
-            new Welcome.Node("n1", "10.0.0.1", 5701), new Welcome.Node("n2", "10.0.0.2", 5801));
+            new NodePlace("n1", "10.0.0.1", 5701), new NodePlace("n2", "10.0.0.2", 5801));
     assertThat(welcome.limits()).isEqualTo(new Welcome.Limits(4 << 20, 20_000, 64L << 20, 600_000));
     await().until(() -> metric("evenkeel_sessions") == 1);
   }
@@ -134,10 +135,10 @@ class SessionVerticleTest {
   void aHelloThatDoesNotFitIsToldWhy() {
     start();
     TestClient version = connect();
-    version.hello(new Hello(List.of(2), TestClient.session(1), "evenkeel", "", null));
+    version.hello(new Hello(List.of(2), TestClient.session(1), "evenkeel", "", null, 0));
     assertThat(version.goodbye()).contains("[2]", "version 1");
     TestClient cluster = connect();
-    cluster.hello(new Hello(List.of(1), TestClient.session(1), "other", "", null));
+    cluster.hello(new Hello(List.of(1), TestClient.session(1), "other", "", null, 0));
     assertThat(cluster.goodbye()).contains("'evenkeel'", "'other'");
     TestClient session = connect();
     session.hello("s 1");
@@ -541,7 +542,7 @@ class SessionVerticleTest {
     TestClient slow = connect();
     // All at once, so that it is not cut off as silent.
     Buffer hello =
-        new Hello(List.of(1), TestClient.session(1), "evenkeel", "", null).toJson().toBuffer();
+        new Hello(List.of(1), TestClient.session(1), "evenkeel", "", null, 0).toJson().toBuffer();
     slow.on(
         socket -> {
           socket.pause();

@@ -76,7 +76,7 @@ final class TestClient {
   }
 
   void hello(String session) {
-    hello(new Hello(List.of(1), session, "evenkeel", "test", null));
+    hello(new Hello(List.of(1), session, "evenkeel", "test", null, 0));
   }
 
   void hello(Hello hello) {

@@ -82,21 +82,9 @@ public final class RateGate implements MessageSource<Task> {
 
   /**
    * @param before the step whose messages come here; the core, if there is none
+   * @param shared the rate of the whole group; null: there is none
    * @param keysMax keys whose rate is known at once: {@link #KEYS_MAX}, in tests fewer
    * @param onDropped gets each message that is finished without its handler
-   */
-  public RateGate(
-      ConsumerCore core,
-      Admission before,
-      ConsumerOptions options,
-      DedupKeys keys,
-      int keysMax,
-      Consumer<Delivery> onDropped) {
-    this(core, before, options, null, keys, keysMax, onDropped);
-  }
-
-  /**
-   * @param shared the rate of the whole group; null: there is none
    */
   public RateGate(
       ConsumerCore core,

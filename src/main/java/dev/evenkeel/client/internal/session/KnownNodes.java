@@ -1,7 +1,6 @@
 package dev.evenkeel.client.internal.session;
 
 import dev.evenkeel.bus.NodePlace;
-import dev.evenkeel.bus.frame.Welcome;
 import dev.evenkeel.protocol.HostPort;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -28,14 +27,6 @@ final class KnownNodes {
 
   KnownNodes(List<HostPort> seeds) {
     this.seeds = List.copyOf(seeds);
-  }
-
-  /** Remembers the nodes that a WELCOME names; beyond the limit, it forgets the oldest. */
-  void learn(Welcome welcome) {
-    learn(
-        welcome.nodes().stream()
-            .map(node -> new NodePlace(node.node(), node.host(), node.port()))
-            .toList());
   }
 
   /** Remembers these nodes; beyond the limit, it forgets the oldest. */

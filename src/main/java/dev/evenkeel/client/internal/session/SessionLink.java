@@ -465,7 +465,7 @@ public final class SessionLink implements Link {
   }
 
   private void opened(NodeConnection connection) {
-    known.learn(connection.welcome());
+    known.learn(connection.welcome().nodes());
     boolean needed =
         state != State.CLOSED
             && connection.session().equals(session)
@@ -670,7 +670,7 @@ public final class SessionLink implements Link {
   private final class Events implements NodeConnection.Owner {
     @Override
     public void learned(Welcome welcome) {
-      onControl(() -> known.learn(welcome));
+      onControl(() -> known.learn(welcome.nodes()));
     }
 
     @Override

@@ -81,7 +81,8 @@ class RateGateTest {
       dedup = coordinator == null ? null : dedup(coordinator);
       Admission before = dedup == null ? core : dedup;
       gate =
-          new RateGate(core, before, options, new DedupKeys("g", by, null), keysMax, dropped::add);
+          new RateGate(
+              core, before, options, null, new DedupKeys("g", by, null), keysMax, dropped::add);
       core.heartbeatAnswered(now);
       List<Assignment.Owned> owned = new ArrayList<>();
       for (int i = 0; i < shards; i++) {

@@ -132,7 +132,8 @@ final class Simulation {
     }
 
     private RateGate rates(Admission before) {
-      return new RateGate(core, before, options, DEDUP_KEYS, RateGate.KEYS_MAX, dropped -> {});
+      return new RateGate(
+          core, before, options, null, DEDUP_KEYS, RateGate.KEYS_MAX, dropped -> {});
     }
 
     private DedupGate gate() {

@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.session;
 
 import static dev.evenkeel.Futures.await;
 
+import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.bus.frame.FrameKind;
 import dev.evenkeel.bus.frame.FrameSocket;
 import dev.evenkeel.bus.frame.Hello;
@@ -79,8 +80,8 @@ final class FakeNode {
 
   /** Its WELCOME if the cluster consists of these nodes. */
   Welcome welcome(Welcome.Limits limits, FakeNode... nodes) {
-    List<Welcome.Node> all =
-        Stream.of(nodes).map(each -> new Welcome.Node(each.id, HOST, each.port)).toList();
+    List<NodePlace> all =
+        Stream.of(nodes).map(each -> new NodePlace(each.id, HOST, each.port)).toList();
     return new Welcome(1, id, "a fake", all, limits);
   }
 

@@ -3,7 +3,7 @@ package dev.evenkeel.client.internal.session;
 import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.bus.frame.Welcome;
+import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.protocol.HostPort;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,16 +34,16 @@ class KnownNodesTest {
 
   @Test
   void whatIsNoAddressIsLeftOut() {
-    learn(node("n1", ""), new Welcome.Node("n2", "b", 0), new Welcome.Node(null, "c", 5701));
+    learn(node("n1", ""), new NodePlace("n2", "b", 0), new NodePlace(null, "c", 5701));
     assertThat(known.present()).isEmpty();
     assertThat(known.addresses()).containsExactly(SEED);
   }
 
   @Test
   void remembersTheLatestUpToALimit() {
-    List<Welcome.Node> many = new ArrayList<>();
+    List<NodePlace> many = new ArrayList<>();
     times(KnownNodes.NODES_MAX + 10, i -> many.add(node("n" + i, "h" + i)));
-    learn(many.toArray(Welcome.Node[]::new));
+    learn(many.toArray(NodePlace[]::new));
     assertThat(known.present()).hasSize(KnownNodes.NODES_MAX);
     learn(node("last", "z"));
     assertThat(known.addresses()).hasSize(1 + KnownNodes.NODES_MAX).contains(at("z"));
@@ -51,12 +51,12 @@ class KnownNodesTest {
     assertThat(known.address("n1")).isNotNull();
   }
 
-  private void learn(Welcome.Node... nodes) {
-    known.learn(new Welcome(1, "n1", "", List.of(nodes), FakeNode.LIMITS));
+  private void learn(NodePlace... nodes) {
+    known.learn(List.of(nodes));
   }
 
-  private static Welcome.Node node(String id, String host) {
-    return new Welcome.Node(id, host, 5701);
+  private static NodePlace node(String id, String host) {
+    return new NodePlace(id, host, 5701);
   }
 
   private static HostPort at(String host) {

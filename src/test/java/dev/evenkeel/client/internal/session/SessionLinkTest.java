@@ -15,6 +15,7 @@ import dev.evenkeel.Wait;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.bus.frame.Hello;
 import dev.evenkeel.bus.frame.Welcome;
 import dev.evenkeel.client.ClientOptions;
@@ -250,8 +251,8 @@ class SessionLinkTest {
             "n1",
             "",
             List.of(
-                new Welcome.Node("n1", FakeNode.HOST, n1.port),
-                new Welcome.Node("n2", FakeNode.HOST, n1.port)),
+                new NodePlace("n1", FakeNode.HOST, n1.port),
+                new NodePlace("n2", FakeNode.HOST, n1.port)),
             FakeNode.LIMITS);
     n1.start();
     link = connect(n1);
