@@ -75,19 +75,24 @@ public final class Calls {
     return in.slice(in.remaining());
   }
 
+  /** A value that takes all that is left. */
+  private static <T> Codec<T> whole(Codec<T> codec) {
+    return checked(codec, codec::decodeAll);
+  }
+
+  /** The same, read in another way, which checks it. */
+  private static <T> Codec<T> checked(Codec<T> codec, Function<ByteBuffer, T> decode) {
+    return Codec.of(codec::write, in -> decode.apply(allOf(in)));
+  }
+
   /** What has {@code encode} and {@code decode} of its own, and takes all that is left. */
-  private static <T> Codec<T> own(Function<T, Bytes> encode, Function<ByteBuffer, T> decode) {
+  private static <T> Codec<T> own(Function<T, Bytes> encode, Function<ByteReader, T> decode) {
     return Codec.of(
         (out, value) -> {
           ByteBuffer view = encode.apply(value).view();
           out.raw(view.array(), view.arrayOffset() + view.position(), view.remaining());
         },
-        in -> decode.apply(allOf(in)));
-  }
-
-  private static <T> Codec<T> ownOfReader(
-      Function<T, Bytes> encode, Function<ByteReader, T> decode) {
-    return own(encode, rest -> decode.apply(new ByteReader(rest)));
+        in -> decode.apply(new ByteReader(allOf(in))));
   }
 
   /** A value behind the others that may be missing: null. */
@@ -163,8 +168,8 @@ public final class Calls {
   public static final Call<ReserveRequest, Reservation> RESERVE =
       new Call<>(
           Op.RESERVE,
-          own(ReserveRequest::encode, ReserveRequest::decode),
-          own(Reservation::encode, Reservation::decode));
+          checked(ReserveRequest.CODEC, ReserveRequest::decode),
+          whole(Reservation.CODEC));
 
   public static final Call<Void, List<QuotaUse>> READ_QUOTAS =
       new Call<>(Op.READ_QUOTAS, NOTHING, QuotaUse.LIST);
@@ -215,8 +220,8 @@ public final class Calls {
   public static final Call<RetryRequest, RetryAnswer> FETCH_RETRIES =
       new Call<>(
           Op.FETCH_RETRIES,
-          own(RetryRequest::encode, RetryRequest::decode),
-          own(RetryAnswer::encode, RetryAnswer::decode));
+          checked(RetryRequest.CODEC, RetryRequest::decode),
+          whole(RetryAnswer.CODEC));
 
   /**
    * @param from offset
@@ -230,7 +235,7 @@ public final class Calls {
       new Call<>(
           Op.READ_DEAD_LETTERS,
           Codec.record(ReadDeadLetters.class, NEEDED_TEXT, SHARD, I64, I32, I32),
-          own(DeadLettersAnswer::encode, DeadLettersAnswer::decode));
+          whole(DeadLettersAnswer.CODEC));
 
   /**
    * @param from offset
@@ -243,7 +248,7 @@ public final class Calls {
       new Call<>(
           Op.READ_RETRIES,
           Codec.record(ReadRetries.class, NEEDED_TEXT, SHARD, I64, I32),
-          own(RetriesList::encode, RetriesList::decode));
+          whole(RetriesList.CODEC));
 
   /**
    * @param group null: all
@@ -272,7 +277,7 @@ public final class Calls {
       new Call<>(
           Op.READ_DELAYED,
           Codec.record(ReadDelayed.class, DELAYED_AT, BLOB, I32),
-          own(DelayedAnswer::encode, DelayedAnswer::decode));
+          whole(DelayedAnswer.CODEC));
 
   /** To the shard's leader. */
   public static final Call<DelayedAt, Reply> CANCEL_DELAYED =
@@ -295,7 +300,7 @@ public final class Calls {
 
   /** To any broker. */
   public static final Call<Void, NodeLogs> READ_LOGS =
-      new Call<>(Op.READ_LOGS, NOTHING, ownOfReader(NodeLogs::encode, NodeLogs::decode));
+      new Call<>(Op.READ_LOGS, NOTHING, own(NodeLogs::encode, NodeLogs::decode));
 
   /** A log entry. */
   public record ReadBody(int dataGroup, long index) {}
@@ -303,9 +308,7 @@ public final class Calls {
   /** To any broker, about its own copy. */
   public static final Call<ReadBody, BodyAnswer> READ_BODY =
       new Call<>(
-          Op.READ_BODY,
-          Codec.record(ReadBody.class),
-          ownOfReader(BodyAnswer::encode, BodyAnswer::decode));
+          Op.READ_BODY, Codec.record(ReadBody.class), own(BodyAnswer::encode, BodyAnswer::decode));
 
   /**
    * The reply itself.

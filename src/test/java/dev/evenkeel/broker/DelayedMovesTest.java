@@ -106,7 +106,7 @@ class DelayedMovesTest {
       RecordCodec.write(body, shard);
       body.i64(from.dueMillis()).i64(from.serial()).i32(from.position()).blob(null).i32(1000);
       DelayedAnswer answer =
-          DelayedAnswer.decode(
+          DelayedAnswer.CODEC.decodeAll(
               get(bench.send(Addresses.control("n1"), Frames.request(Op.READ_DELAYED, body))));
       answer.messages().forEach(each -> keys.add(new String(each.message().key(), UTF_8)));
       from = answer.next();

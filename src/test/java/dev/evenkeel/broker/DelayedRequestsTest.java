@@ -80,7 +80,7 @@ class DelayedRequestsTest {
 
   private DelayedAnswer list(DelayedId from, String key, int max) throws Exception {
     Bytes body = question(from).blob(key == null ? null : key.getBytes(UTF_8)).i32(max);
-    return DelayedAnswer.decode(
+    return DelayedAnswer.CODEC.decodeAll(
         get(bench.send(Addresses.control(leader), Frames.request(Op.READ_DELAYED, body))));
   }
 

@@ -10,6 +10,7 @@ import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.broker.state.BatchIndex;
 import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.DataCommand;
@@ -64,7 +65,9 @@ class FailureRequestsTest {
 
   private Future<RetryAnswer> retries() {
     RetryRequest request = new RetryRequest("g", shard, 1, false, List.of(), 100, 1 << 20);
-    return ask(Op.FETCH_RETRIES, request.encode()).map(RetryAnswer::decode);
+    return bench
+        .send(Addresses.control("n1"), Calls.FETCH_RETRIES.request(request))
+        .map(RetryAnswer.CODEC::decodeAll);
   }
 
   private Future<DeadLettersAnswer> deadLetters() {
@@ -75,7 +78,7 @@ class FailureRequestsTest {
     Bytes body = new Bytes().text("g");
     RecordCodec.write(body, shard);
     body.i64(0).i32(100).i32(bytesMax);
-    return ask(Op.READ_DEAD_LETTERS, body).map(DeadLettersAnswer::decode);
+    return ask(Op.READ_DEAD_LETTERS, body).map(DeadLettersAnswer.CODEC::decodeAll);
   }
 
   /** The messages of the retries, by offset; null: lost. */

@@ -9,6 +9,7 @@ import dev.evenkeel.Closing;
 import dev.evenkeel.Wait;
 import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchManyAnswer;
 import dev.evenkeel.bus.FetchRequest;
@@ -229,7 +230,7 @@ class PausedFetchTest {
   private Future<RetryAnswer> retries() {
     RetryRequest request = new RetryRequest("g", shard, 1, true, List.of(), 100, 1 << 20);
     return bench
-        .send(Addresses.control("n1"), Frames.request(Op.FETCH_RETRIES, request.encode()))
-        .map(RetryAnswer::decode);
+        .send(Addresses.control("n1"), Calls.FETCH_RETRIES.request(request))
+        .map(RetryAnswer.CODEC::decodeAll);
   }
 }

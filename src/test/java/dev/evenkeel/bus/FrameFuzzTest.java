@@ -100,7 +100,10 @@ class FrameFuzzTest {
     request(
         all,
         Op.FETCH_RETRIES,
-        new RetryRequest("g", SHARD, 4, true, List.of(1L, 2L), 9, 1_000).encode(),
+        new Bytes()
+            .raw(
+                RetryRequest.CODEC.encode(
+                    new RetryRequest("g", SHARD, 4, true, List.of(1L, 2L), 9, 1_000))),
         RetryRequest::decode);
     request(
         all,
@@ -197,16 +200,18 @@ class FrameFuzzTest {
     answer(all, figures, reader(FailureFigures.LIST::read));
     answer(
         all,
-        new RetryAnswer(
-                5,
-                List.of(new RetryAnswer.Retry(1, 2, 3, new byte[] {4})),
-                new RetryAnswer.Known(
-                    List.of(1L),
-                    List.of(new RetryAnswer.Held(1, 2, 3)),
-                    List.of(new RetryAnswer.KeyQueue(1, 2, 3))),
-                List.of(new PlacedBatch(1, new byte[] {5})))
-            .encode(),
-        RetryAnswer::decode);
+        new Bytes()
+            .raw(
+                RetryAnswer.CODEC.encode(
+                    new RetryAnswer(
+                        5,
+                        List.of(new RetryAnswer.Retry(1, 2, 3, new byte[] {4})),
+                        new RetryAnswer.Known(
+                            List.of(1L),
+                            List.of(new RetryAnswer.Held(1, 2, 3)),
+                            List.of(new RetryAnswer.KeyQueue(1, 2, 3))),
+                        List.of(new PlacedBatch(1, new byte[] {5}))))),
+        RetryAnswer.CODEC::decodeAll);
     answer(
         all,
         new SessionState(new byte[] {1}, 2, List.of(new MessageId(SHARD, 3, 0)), List.of(), 4)

@@ -166,7 +166,10 @@ record SessionRequests(String topic, int topicId, String group, List<String> nod
         all,
         address,
         Op.FETCH_RETRIES,
-        new RetryRequest(group, shard(), 1, true, List.of(0L, 1L), 9, 1_000).encode());
+        new Bytes()
+            .raw(
+                RetryRequest.CODEC.encode(
+                    new RetryRequest(group, shard(), 1, true, List.of(0L, 1L), 9, 1_000))));
     for (Op op : Op.values()) {
       add(all, address, op, new Bytes().i32(0).text(group).i64(0));
     }

@@ -59,12 +59,13 @@ class DelayedIdTest {
                 new DelayedAnswer.DelayedCopy(id, MessageCodec.encode(message)),
                 new DelayedAnswer.DelayedCopy(new DelayedId(0, 6, 1, 0), null)),
             new DelayedId(0, 7, 0, 0));
-    DelayedAnswer read = DelayedAnswer.decode(answer.encode().view());
+    DelayedAnswer read = DelayedAnswer.CODEC.decode(DelayedAnswer.CODEC.encode(answer));
     assertThat(read.next()).isEqualTo(answer.next());
     assertThat(read.messages().get(0).id()).isEqualTo(id);
     assertThat(read.messages().get(0).message().payloadText()).isEqualTo("later");
     assertThat(read.messages().get(1).message()).isNull();
-    DelayedAnswer none = DelayedAnswer.decode(new DelayedAnswer(List.of(), null).encode().view());
+    DelayedAnswer none =
+        DelayedAnswer.CODEC.decode(DelayedAnswer.CODEC.encode(new DelayedAnswer(List.of(), null)));
     assertThat(none).isEqualTo(new DelayedAnswer(List.of(), null));
   }
 }

@@ -894,7 +894,7 @@ final class DataGroup {
     if (paused && found.nextInMillis() == 0) {
       found = new RetryAnswer(PAUSE_LOOK_MILLIS, found.due(), found.known(), found.batches());
     }
-    answer.give(bug.retries(RetryAnswer.decode(found.encode().view())));
+    answer.give(bug.retries(RetryAnswer.CODEC.decode(RetryAnswer.CODEC.encode(found))));
   }
 
   private static Lease whole(DataState state, String group, Shard shard) {

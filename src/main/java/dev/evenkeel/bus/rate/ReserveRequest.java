@@ -1,11 +1,12 @@
 package dev.evenkeel.bus.rate;
 
+import static dev.evenkeel.protocol.wire.Codec.I32;
+import static dev.evenkeel.protocol.wire.Codec.I64;
+
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import java.nio.ByteBuffer;
@@ -20,8 +21,10 @@ import java.nio.ByteBuffer;
  */
 public record ReserveRequest(
     Quota.Key key, long bytes, long messages, int waitMillisMax, Quota stated) {
-  private static final Codec<QuotaKind> KIND = Codec.constant(QuotaKind.class);
-  private static final Codec<Quota> STATED = Codec.nullable(RecordCodec.QUOTA);
+  private static final Codec<Quota.Key> KEY =
+      Codec.record(Quota.Key.class, Codec.constant(QuotaKind.class), Codec.NEEDED_TEXT);
+  public static final Codec<ReserveRequest> CODEC =
+      Codec.record(ReserveRequest.class, KEY, I64, I64, I32, Codec.nullable(RecordCodec.QUOTA));
 
   /** Most bytes, and most messages, of one request. */
   public static final long AMOUNT_MAX = 1L << 32;
@@ -29,26 +32,13 @@ public record ReserveRequest(
   /** Waits for as long as it takes. */
   public static final int ANY_WAIT = Integer.MAX_VALUE;
 
-  public Bytes encode() {
-    Bytes out = new Bytes(64);
-    KIND.write(out, key.kind());
-    out.text(key.name()).i64(bytes).i64(messages).i32(waitMillisMax);
-    STATED.write(out, stated);
-    return out;
-  }
-
   /**
    * @throws dev.evenkeel.protocol.RefusedException INVALID
    */
   public static ReserveRequest decode(ByteBuffer body) {
-    ByteReader in = new ByteReader(body);
-    QuotaKind kind = KIND.read(in);
-    String name = in.neededText();
-    ReserveRequest read =
-        new ReserveRequest(
-            new Quota.Key(kind, name), in.i64(), in.i64(), in.i32(), STATED.read(in));
-    in.end();
-    if (name.length() > Limits.NAME_CHARS_MAX
+    ReserveRequest read = CODEC.decodeAll(body);
+    QuotaKind kind = read.key.kind();
+    if (read.key.name().length() > Limits.NAME_CHARS_MAX
         || read.bytes < 0
         || read.bytes > AMOUNT_MAX
         || read.messages < 0

@@ -3,7 +3,6 @@ package dev.evenkeel.protocol.wire;
 import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.RefusedException;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -15,19 +14,9 @@ import java.util.stream.Collectors;
  * @param letters one without a copy has its message in one of the batches
  */
 public record DeadLettersAnswer(List<DeadLetter> letters, List<PlacedBatch> batches) {
-  private static final Codec<DeadLettersAnswer> CODEC =
+  public static final Codec<DeadLettersAnswer> CODEC =
       Codec.record(
           DeadLettersAnswer.class, Codec.list(RecordCodec.DEAD_LETTER), PlacedBatch.AT_THE_END);
-
-  public Bytes encode() {
-    Bytes out = new Bytes(1_024);
-    CODEC.write(out, this);
-    return out;
-  }
-
-  public static DeadLettersAnswer decode(ByteBuffer body) {
-    return CODEC.decodeAll(body);
-  }
 
   /** A dead letter and the message itself. */
   public record Opened(DeadLetter letter, Message message) {}

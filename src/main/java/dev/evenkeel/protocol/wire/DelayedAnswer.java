@@ -2,7 +2,6 @@ package dev.evenkeel.protocol.wire;
 
 import dev.evenkeel.protocol.DelayedId;
 import dev.evenkeel.protocol.Message;
-import java.nio.ByteBuffer;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 public record DelayedAnswer(List<DelayedCopy> messages, @Nullable DelayedId next) {
   private static final Codec<DelayedId> ID = Codec.record(DelayedId.class);
 
-  private static final Codec<DelayedAnswer> CODEC =
+  public static final Codec<DelayedAnswer> CODEC =
       Codec.record(
           DelayedAnswer.class,
           Codec.list(Codec.record(DelayedCopy.class, ID, Codec.BLOB)),
@@ -30,15 +29,5 @@ public record DelayedAnswer(List<DelayedCopy> messages, @Nullable DelayedId next
     public @Nullable Message message() {
       return copy == null ? null : MessageCodec.decode(copy);
     }
-  }
-
-  public Bytes encode() {
-    Bytes out = new Bytes(1_024);
-    CODEC.write(out, this);
-    return out;
-  }
-
-  public static DelayedAnswer decode(ByteBuffer body) {
-    return CODEC.decodeAll(body);
   }
 }

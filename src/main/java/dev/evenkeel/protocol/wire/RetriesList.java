@@ -1,11 +1,10 @@
 package dev.evenkeel.protocol.wire;
 
-import java.nio.ByteBuffer;
 import java.util.List;
 
 /** Messages of a shard that failed in a group and wait, by offset. For people: without messages. */
 public record RetriesList(List<WaitingRetry> waiting) {
-  private static final Codec<RetriesList> CODEC =
+  public static final Codec<RetriesList> CODEC =
       Codec.record(RetriesList.class, Codec.list(Codec.record(WaitingRetry.class)));
 
   /** Where messages wait, as {@link WaitingRetry#place} has it. */
@@ -31,14 +30,4 @@ public record RetriesList(List<WaitingRetry> waiting) {
       long dueInMillis,
       long firstFailedMillis,
       long lastFailedMillis) {}
-
-  public Bytes encode() {
-    Bytes out = new Bytes(256);
-    CODEC.write(out, this);
-    return out;
-  }
-
-  public static RetriesList decode(ByteBuffer body) {
-    return CODEC.decodeAll(body);
-  }
 }

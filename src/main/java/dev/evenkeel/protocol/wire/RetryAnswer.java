@@ -1,7 +1,6 @@
 package dev.evenkeel.protocol.wire;
 
 import dev.evenkeel.protocol.RefusedException;
-import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -43,7 +42,7 @@ public record RetryAnswer(
     public static final Known NOTHING = new Known(List.of(), List.of(), List.of());
   }
 
-  private static final Codec<RetryAnswer> CODEC =
+  public static final Codec<RetryAnswer> CODEC =
       Codec.record(
           RetryAnswer.class,
           Codec.I64,
@@ -63,15 +62,5 @@ public record RetryAnswer(
             .filter(retry -> retry.copy() == null)
             .map(Retry::offset)
             .collect(Collectors.toSet()));
-  }
-
-  public Bytes encode() {
-    Bytes out = new Bytes(256);
-    CODEC.write(out, this);
-    return out;
-  }
-
-  public static RetryAnswer decode(ByteBuffer body) {
-    return CODEC.decodeAll(body);
   }
 }

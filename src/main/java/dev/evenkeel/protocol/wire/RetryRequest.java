@@ -33,7 +33,7 @@ public record RetryRequest(
 
   public static final int MESSAGES_MAX = 1_000;
 
-  private static final Codec<RetryRequest> CODEC =
+  public static final Codec<RetryRequest> CODEC =
       Codec.record(RetryRequest.class, TEXT, SHARD, I64, BOOL, NUMBERS, I32, I32);
 
   /** The same, but only to learn what there is. */
@@ -41,24 +41,16 @@ public record RetryRequest(
     return new RetryRequest(group, shard, epoch, first, inHand, 0, bytesMax);
   }
 
-  public Bytes encode() {
-    Bytes out = new Bytes(64 + 8 * inHand.size());
-    CODEC.write(out, this);
-    return out;
+  public static RetryRequest decode(ByteBuffer body) {
+    return CODEC.decodeAll(body).checked();
   }
 
-  public static RetryRequest decode(ByteBuffer body) {
-    RetryRequest request = CODEC.decodeAll(body);
-    if (request.group() == null) {
+  private RetryRequest checked() {
+    if (group == null) {
       throw INVALID.error("a request for retries needs a group");
     }
-    return new RetryRequest(
-        request.group(),
-        request.shard(),
-        request.epoch(),
-        request.first(),
-        request.inHand(),
-        Math.max(0, Math.min(request.messagesMax(), MESSAGES_MAX)),
-        Math.max(1, Math.min(request.bytesMax(), Limits.FETCH_BYTES_MAX)));
+    int messages = Math.max(0, Math.min(messagesMax, MESSAGES_MAX));
+    int bytes = Math.max(1, Math.min(bytesMax, Limits.FETCH_BYTES_MAX));
+    return new RetryRequest(group, shard, epoch, first, inHand, messages, bytes);
   }
 }

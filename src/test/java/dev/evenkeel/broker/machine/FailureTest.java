@@ -88,7 +88,7 @@ class FailureTest {
     RetryAnswer found =
         rig.data.read(
             store -> new StoredFailures(store, rig.data::bytes, KEY).answer(request, rig.time()));
-    RetryAnswer read = RetryAnswer.decode(found.encode().view());
+    RetryAnswer read = RetryAnswer.CODEC.decode(RetryAnswer.CODEC.encode(found));
     assertThat(read.nextInMillis()).isEqualTo(found.nextInMillis());
     return found;
   }
@@ -105,14 +105,14 @@ class FailureTest {
     DeadLettersAnswer answer =
         rig.data.read(
             store -> new StoredFailures(store, rig.data::bytes, KEY).deadLetters(0, 100, 1 << 20));
-    return DeadLettersAnswer.decode(answer.encode().view());
+    return DeadLettersAnswer.CODEC.decode(DeadLettersAnswer.CODEC.encode(answer));
   }
 
   private List<RetriesList.WaitingRetry> waiting(long from, int max) {
     RetriesList list =
         rig.data.read(
             store -> new StoredFailures(store, rig.data::bytes, KEY).waiting(from, max, rig.now));
-    return RetriesList.decode(list.encode().view()).waiting();
+    return RetriesList.CODEC.decode(RetriesList.CODEC.encode(list)).waiting();
   }
 
   private static int moved(FailureCounts counts) {

@@ -83,9 +83,9 @@ class PinnedBytesTest {
         bytes -> FailureEntry.CODEC.encode(FailureEntry.CODEC.decode(bytes)));
     pin(
         RetryAnswer.class,
-        answer -> answer.encode().toArray(),
-        bytes -> RetryAnswer.decode(ByteBuffer.wrap(bytes)).encode().toArray());
-    pin(RetryRequest.class, request -> request.encode().toArray(), null);
+        RetryAnswer.CODEC::encode,
+        bytes -> RetryAnswer.CODEC.encode(RetryAnswer.CODEC.decode(bytes)));
+    pin(RetryRequest.class, RetryRequest.CODEC::encode, null);
     pin(
         "Drain$Heir",
         new AnyCommand(new Random(1), true, false),

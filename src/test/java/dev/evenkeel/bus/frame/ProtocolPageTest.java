@@ -4,6 +4,7 @@ import static dev.evenkeel.Loops.each;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.FetchAnswer;
@@ -361,20 +362,21 @@ class ProtocolPageTest {
     expected.put("settled", Arrays.copyOfRange(settled, before, settled.length));
     expected.put(
         "retries",
-        request(
-            Op.FETCH_RETRIES,
-            new RetryRequest("billing", SHARD, 7, true, List.of(), 256, 1 << 20).encode()));
+        Calls.FETCH_RETRIES
+            .request(new RetryRequest("billing", SHARD, 7, true, List.of(), 256, 1 << 20))
+            .getBytes());
     RetryAnswer.Known known =
         new RetryAnswer.Known(List.of(14L), List.of(new RetryAnswer.Held(13, 2, 500)), List.of());
     expected.put(
         "retries-answer",
-        answer(
-            new RetryAnswer(
+        Calls.FETCH_RETRIES
+            .answer(
+                new RetryAnswer(
                     -1,
                     List.of(new RetryAnswer.Retry(12, 0, 0, null)),
                     known,
-                    List.of(new PlacedBatch(11, batchBytes())))
-                .encode()));
+                    List.of(new PlacedBatch(11, batchBytes()))))
+            .getBytes());
     expected.put(
         "message-copy",
         MessageCodec.encode(

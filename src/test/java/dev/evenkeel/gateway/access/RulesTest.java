@@ -256,7 +256,10 @@ class RulesTest {
   }
 
   private static Bytes reserve(QuotaKind kind, String name) {
-    return new ReserveRequest(new Quota.Key(kind, name), 0, 1, 1_000, null).encode();
+    return new Bytes()
+        .raw(
+            ReserveRequest.CODEC.encode(
+                new ReserveRequest(new Quota.Key(kind, name), 0, 1, 1_000, null)));
   }
 
   @Test
