@@ -106,8 +106,7 @@ public final class ClusterMembers {
         clustered instanceof VertxInternal internal ? internal.clusterManager() : null;
     if (!(manager instanceof HazelcastClusterManager hazelcast)) {
       return Future.failedFuture(
-          new RefusedException(
-              Refusal.INVALID,
+          Refusal.INVALID.error(
               "this Vert.x is not clustered by Hazelcast: build it with a"
                   + " HazelcastClusterManager, or let Evenkeel.connect make one"));
     }
@@ -259,20 +258,19 @@ public final class ClusterMembers {
           .get(JOIN_MILLIS_MAX, TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
       future.onSuccess(Vertx::close);
-      throw new RefusedException(
-          Refusal.UNAVAILABLE, "joining the cluster took longer than " + JOIN_MILLIS_MAX + " ms");
+      throw Refusal.UNAVAILABLE.error(
+          "joining the cluster took longer than " + JOIN_MILLIS_MAX + " ms");
     } catch (InterruptedException e) {
       future.onSuccess(Vertx::close);
       Thread.currentThread().interrupt();
-      throw new RefusedException(Refusal.UNAVAILABLE, "interrupted while joining the cluster");
+      throw Refusal.UNAVAILABLE.error("interrupted while joining the cluster");
     } catch (ExecutionException | CompletionException e) {
       throw unavailable(e.getCause());
     }
   }
 
   static RefusedException unavailable(Throwable cause) {
-    return new RefusedException(
-        Refusal.UNAVAILABLE,
+    return Refusal.UNAVAILABLE.error(
         "cannot join the cluster: "
             + (cause.getMessage() == null ? cause.toString() : cause.getMessage()));
   }

@@ -1,7 +1,6 @@
 package dev.evenkeel.cluster;
 
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -63,9 +62,8 @@ final class MapCalls {
     } catch (RejectedExecutionException e) {
       promise.tryFail(
           executor.isShutdown()
-              ? new RefusedException(Refusal.UNAVAILABLE, "this member has left the cluster")
-              : new RefusedException(
-                  Refusal.OVERLOADED,
+              ? Refusal.UNAVAILABLE.error("this member has left the cluster")
+              : Refusal.OVERLOADED.error(
                   "more than " + WAITING_CALLS_MAX + " calls wait for the shared maps"));
     }
     return promise.future();
@@ -76,8 +74,7 @@ final class MapCalls {
       promise.tryComplete(value);
     } else {
       promise.tryFail(
-          new RefusedException(
-              Refusal.UNAVAILABLE, "the shared maps are out of reach: " + failure.getMessage()));
+          Refusal.UNAVAILABLE.error("the shared maps are out of reach: " + failure.getMessage()));
     }
   }
 

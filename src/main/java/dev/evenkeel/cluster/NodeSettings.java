@@ -4,7 +4,6 @@ import dev.evenkeel.protocol.ClusterDefaults;
 import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.util.tls.TlsIdentity;
 import io.vertx.core.spi.VertxTracerFactory;
 import java.util.List;
@@ -34,8 +33,7 @@ public record NodeSettings(
 
   public NodeSettings {
     if (port < 1 || port > NodePorts.BASE_MAX) {
-      throw new RefusedException(
-          Refusal.INVALID,
+      throw Refusal.INVALID.error(
           "bad port " + port + ": use 1 to " + NodePorts.BASE_MAX + " (default 5701)");
     }
     peers = List.copyOf(peers);

@@ -21,15 +21,14 @@ final class Ports {
   static void checkFree(String host, int port) {
     InetSocketAddress address = new InetSocketAddress(host, port);
     if (address.isUnresolved()) {
-      throw new RefusedException(
-          Refusal.INVALID, "unknown host '" + host + "': give a name or address of this machine");
+      throw Refusal.INVALID.error(
+          "unknown host '" + host + "': give a name or address of this machine");
     }
     try (ServerSocket socket = new ServerSocket()) {
       socket.setReuseAddress(true);
       socket.bind(address);
     } catch (IOException e) {
-      throw new RefusedException(
-          Refusal.INVALID,
+      throw Refusal.INVALID.error(
           isLocal(address.getAddress())
               ? "port " + port + " on " + host + " is in use: choose another one"
               : "cannot listen on " + host + ": it is not an address of this machine");

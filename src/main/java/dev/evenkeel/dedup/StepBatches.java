@@ -110,8 +110,7 @@ public final class StepBatches {
     if (waiting.incrementAndGet() > WAITING_STEPS_MAX) {
       waiting.decrementAndGet();
       return CompletableFuture.failedStage(
-          new RefusedException(
-              Refusal.OVERLOADED,
+          Refusal.OVERLOADED.error(
               "more than " + WAITING_STEPS_MAX + " steps wait for the shared map"));
     }
     Pending pending = new Pending(step, homes.get(), new CompletableFuture<>());
@@ -213,8 +212,7 @@ public final class StepBatches {
   private static RefusedException unavailable(Throwable failure) {
     Throwable inner = failure.getCause();
     Throwable cause = failure instanceof CompletionException && inner != null ? inner : failure;
-    return new RefusedException(
-        Refusal.UNAVAILABLE, "the shared map is out of reach: " + cause.getMessage());
+    return Refusal.UNAVAILABLE.error("the shared map is out of reach: " + cause.getMessage());
   }
 
   /** Fails all steps, waiting and new ones, with UNAVAILABLE. */

@@ -285,7 +285,7 @@ final class Brokers {
     return Future.failedFuture(
         failure instanceof RefusedException
             ? failure
-            : new RefusedException(Refusal.UNAVAILABLE, "unreadable answer: " + failure));
+            : Refusal.UNAVAILABLE.error("unreadable answer: " + failure));
   }
 
   /** Who leads the data groups, as this node's broker and refusals say. */

@@ -122,8 +122,7 @@ public final class DispatcherVerticle extends VerticleBase {
     log = LocalObjects.get(vertx, LogNode.class);
     if (log == null) {
       return Future.failedFuture(
-          new RefusedException(
-              Refusal.UNAVAILABLE,
+          Refusal.UNAVAILABLE.error(
               "a dispatcher needs a broker on the same Vert.x: deploy the broker first"));
     }
     if (cluster == null) {
@@ -290,7 +289,7 @@ public final class DispatcherVerticle extends VerticleBase {
       throw new RefusedException.NotLeader(log.meta().leadership().leader());
     }
     if (!activation.ready()) {
-      throw new RefusedException(Refusal.UNAVAILABLE, "the dispatcher is starting");
+      throw Refusal.UNAVAILABLE.error("the dispatcher is starting");
     }
     return activation;
   }
@@ -375,8 +374,7 @@ public final class DispatcherVerticle extends VerticleBase {
         | NullPointerException
         | IllegalArgumentException
         | IndexOutOfBoundsException e) {
-      throw new RefusedException(
-          Refusal.INVALID, "malformed heartbeat: a field is missing or of the wrong type");
+      throw Refusal.INVALID.error("malformed heartbeat: a field is missing or of the wrong type");
     }
   }
 
@@ -474,7 +472,7 @@ public final class DispatcherVerticle extends VerticleBase {
 
   private void look(Activation serving, String group, Message<Object> message) {
     if (group != null && serving.core().find(group) == null) {
-      throw new RefusedException(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'");
+      throw Refusal.UNKNOWN_GROUP.error("there is no group '" + group + "'");
     }
     whenLooked(message, () -> detail(serving, group));
   }
@@ -482,7 +480,7 @@ public final class DispatcherVerticle extends VerticleBase {
   private void plan(Activation serving, Change asked, Message<Object> message) {
     String group = asked.group().group();
     if (serving.core().find(group) == null) {
-      throw new RefusedException(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'");
+      throw Refusal.UNKNOWN_GROUP.error("there is no group '" + group + "'");
     }
     WhatIf change = PlanReport.change(asked);
     whenLooked(
@@ -540,8 +538,7 @@ public final class DispatcherVerticle extends VerticleBase {
 
   private void whenLooked(Message<Object> message, Supplier<Future<Buffer>> look) {
     if (looks >= LOOKS_MAX) {
-      throw new RefusedException(
-          Refusal.OVERLOADED, LOOKS_MAX + " questions about groups are waiting: try again");
+      throw Refusal.OVERLOADED.error(LOOKS_MAX + " questions about groups are waiting: try again");
     }
     looks++;
     look.get()

@@ -31,9 +31,9 @@ final class JsonBodies {
         return new JsonObject(text);
       }
     } catch (DecodeException | ClassCastException e) {
-      throw new RefusedException(Refusal.INVALID, "the body is not a JSON object");
+      throw Refusal.INVALID.error("the body is not a JSON object");
     }
-    throw new RefusedException(Refusal.INVALID, "the body must be a JSON object");
+    throw Refusal.INVALID.error("the body must be a JSON object");
   }
 
   /** The JSON object of an answer: as a frame, or as plain text. */

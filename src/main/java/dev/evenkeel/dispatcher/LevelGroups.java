@@ -19,7 +19,6 @@ import dev.evenkeel.dispatcher.level.core.LevelFigures;
 import dev.evenkeel.dispatcher.level.core.LiveMember;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -117,8 +116,7 @@ final class LevelGroups {
     Report report = Report.decode(Frames.body(body));
     LevelDispatcher dispatcher = byGroup.get(report.group());
     if (dispatcher == null) {
-      throw new RefusedException(
-          Refusal.FENCED, "no level dispatcher of group " + report.group() + " is here");
+      throw Refusal.FENCED.error("no level dispatcher of group " + report.group() + " is here");
     }
     return dispatcher.reported(report, user);
   }

@@ -32,6 +32,6 @@ public final class ApiErrors {
   private static RefusedException refused(Throwable failure) {
     return failure instanceof RefusedException refused
         ? refused
-        : new RefusedException(Refusal.INTERNAL, UnexpectedErrors.report(failure));
+        : Refusal.INTERNAL.error(UnexpectedErrors.report(failure));
   }
 }

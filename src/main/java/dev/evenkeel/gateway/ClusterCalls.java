@@ -142,8 +142,7 @@ final class ClusterCalls {
     return view.recover(
         failure ->
             Future.failedFuture(
-                new RefusedException(
-                    Refusal.UNAVAILABLE, "no broker answers: " + ApiErrors.words(failure))));
+                Refusal.UNAVAILABLE.error("no broker answers: " + ApiErrors.words(failure))));
   }
 
   <Q, A> Future<A> toMetaLeader(Call<Q, A> call, Q question) {
@@ -310,7 +309,7 @@ final class ClusterCalls {
       return new RefusedException.NotLeader(null);
     }
     return onlyAsking && refused.refusal() == Refusal.INDETERMINATE
-        ? new RefusedException(Refusal.UNAVAILABLE, refused.getMessage())
+        ? Refusal.UNAVAILABLE.error(refused.getMessage())
         : refused;
   }
 }

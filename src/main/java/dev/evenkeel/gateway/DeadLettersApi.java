@@ -10,7 +10,6 @@ import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.DeadLettersAnswer;
@@ -57,8 +56,7 @@ record DeadLettersApi(ClusterCalls calls, FailedMessages failed) {
                   .map(
                       found -> {
                         if (found.isEmpty() || found.get(0).letter().offset() != id.offset()) {
-                          throw new RefusedException(
-                              Refusal.OFFSET_OUT_OF_RANGE,
+                          throw Refusal.OFFSET_OUT_OF_RANGE.error(
                               "group '" + group + "' has no dead letter " + name);
                         }
                         return letter(view, found.get(0));

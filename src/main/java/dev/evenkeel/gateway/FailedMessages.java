@@ -4,7 +4,6 @@ import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FailureFigures;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import io.vertx.core.Future;
@@ -99,8 +98,7 @@ record FailedMessages(ClusterCalls calls) {
     TopicInfo topic = view.existing(parts[0]);
     int shard = Integer.parseInt(parts[1]);
     if (!topic.has(shard)) {
-      throw new RefusedException(
-          Refusal.UNKNOWN_SHARD,
+      throw Refusal.UNKNOWN_SHARD.error(
           "there is no shard " + shard + " of '" + topic.name() + "': use " + topic.range());
     }
     return new Id(new Shard(topic.id(), shard), Long.parseLong(parts[2]));

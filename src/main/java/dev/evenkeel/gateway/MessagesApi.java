@@ -128,8 +128,7 @@ record MessagesApi(ClusterCalls calls) {
   /** The text of the broker's refusal holds only the bounds, for programs. */
   private static Throwable outOfRange(long offset, Throwable failure) {
     if (failure instanceof RefusedException.OutOfRange range) {
-      return new RefusedException(
-          Refusal.OFFSET_OUT_OF_RANGE,
+      return Refusal.OFFSET_OUT_OF_RANGE.error(
           "there is no offset " + offset + ": the shard has " + range.start() + ".." + range.end());
     }
     return failure;

@@ -112,7 +112,7 @@ final class PolledConsumer {
   /** Refuses a caller who is not the one who opened it, and counts as a sign of life. */
   void use(String caller) {
     if (user != null && !user.equals(caller)) {
-      throw new RefusedException(Refusal.FORBIDDEN, "the session belongs to another user");
+      throw Refusal.FORBIDDEN.error("the session belongs to another user");
     }
     if (ended != null) {
       throw ended;

@@ -60,8 +60,7 @@ final class ProducerPool {
     Entry used = entry(use);
     if (used == null) {
       return Future.failedFuture(
-          new RefusedException(
-              Refusal.OVERLOADED,
+          Refusal.OVERLOADED.error(
               PRODUCERS_MAX + " topics are being written to through this gateway: try later"));
     }
     return send(use, used, message, due, nowMillis)

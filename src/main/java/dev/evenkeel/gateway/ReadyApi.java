@@ -86,6 +86,6 @@ final class ReadyApi {
   }
 
   private static RefusedException unavailable(String reason) {
-    return new RefusedException(Refusal.UNAVAILABLE, reason);
+    return Refusal.UNAVAILABLE.error(reason);
   }
 }

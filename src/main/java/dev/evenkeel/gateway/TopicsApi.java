@@ -22,7 +22,6 @@ import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.ShardGroups;
@@ -243,6 +242,6 @@ record TopicsApi(ClusterCalls calls, ReadyApi ready) {
     if (reply instanceof Reply.OfTopic ofTopic) {
       return ofTopic.topic();
     }
-    throw new RefusedException(Refusal.WRONG_VERSION, "unexpected answer " + reply);
+    throw Refusal.WRONG_VERSION.error("unexpected answer " + reply);
   }
 }

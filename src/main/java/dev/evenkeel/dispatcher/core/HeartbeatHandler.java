@@ -135,13 +135,11 @@ final class HeartbeatHandler {
     long request = arrival.request();
     Cause ending = state.endings.of(beat.instance());
     if (ending != null && ending.isLeaving()) {
-      throw new RefusedException(
-          Refusal.INVALID,
+      throw Refusal.INVALID.error(
           "this run of " + beat.member() + " has left the group: a new run needs a new instance");
     }
     if (beat.clusterMember() != null && places.hasLeft(beat.clusterMember())) {
-      throw new RefusedException(
-          Refusal.UNAVAILABLE,
+      throw Refusal.UNAVAILABLE.error(
           "the connection " + beat.clusterMember() + " has ended: connect to the cluster afresh");
     }
     List<String> gone = state.topics().gone(beat.topics());
@@ -154,8 +152,7 @@ final class HeartbeatHandler {
       }
       // What runs goes on with its other topics: somebody has deleted one.
       if (beat.joining() || !othersLeft) {
-        throw new RefusedException(
-            Refusal.UNKNOWN_TOPIC, "there is no topic '" + gone.get(0) + "'");
+        throw Refusal.UNKNOWN_TOPIC.error("there is no topic '" + gone.get(0) + "'");
       }
     }
     GroupState group = state.get(beat.group());
@@ -227,13 +224,10 @@ final class HeartbeatHandler {
     for (Member other : group.members().live()) {
       List<String> its = other.beat().wishes().filter();
       if (!other.name().equals(beat.member()) && !Objects.equals(its, beat.wishes().filter())) {
-        throw new RefusedException(
-            Refusal.GROUP_MISMATCH,
+        throw Refusal.GROUP_MISMATCH.error(
             "group %s takes %s, not %s: give all its members the same filter, or stop the others"
                 + " first",
-            beat.group(),
-            filter(its),
-            filter(beat.wishes().filter()));
+            beat.group(), filter(its), filter(beat.wishes().filter()));
       }
     }
   }
@@ -254,17 +248,14 @@ final class HeartbeatHandler {
     boolean sameAssignor = info != null && !asksForAnother(beat, info);
     String assignor = beat.wishes().assignor();
     if (!sameAssignor && assignor != null && !assignorNames.contains(assignor)) {
-      throw new RefusedException(
-          Refusal.INVALID,
+      throw Refusal.INVALID.error(
           "unknown assignor '" + assignor + "': use " + String.join(" or ", assignorNames));
     }
     if (others && difference != null) {
-      throw new RefusedException(
-          Refusal.GROUP_MISMATCH, "group " + beat.group() + " " + difference);
+      throw Refusal.GROUP_MISMATCH.error("group " + beat.group() + " " + difference);
     }
     if (others && !sameAssignor) {
-      throw new RefusedException(
-          Refusal.GROUP_MISMATCH,
+      throw Refusal.GROUP_MISMATCH.error(
           "group "
               + beat.group()
               + " uses assignor "
@@ -278,8 +269,7 @@ final class HeartbeatHandler {
       if (!group.shards().isEmpty()) {
         // Its leases would keep messages for ever, and deleting them by mistake would lose its
         // offsets.
-        throw new RefusedException(
-            Refusal.GROUP_MISMATCH,
+        throw Refusal.GROUP_MISMATCH.error(
             "group "
                 + beat.group()
                 + " has offsets in the log, from mode "
@@ -287,8 +277,7 @@ final class HeartbeatHandler {
                 + ": a group in mode broadcast has none, use another name");
       }
       if (group.subscriptions().mayComeToLeases()) {
-        throw new RefusedException(
-            Refusal.UNAVAILABLE,
+        throw Refusal.UNAVAILABLE.error(
             "group "
                 + beat.group()
                 + " may have offsets in the log, from mode "
@@ -297,8 +286,8 @@ final class HeartbeatHandler {
       }
     }
     if (!MODES.contains(beat.mode())) {
-      throw new RefusedException(
-          Refusal.INVALID, "unknown mode '" + beat.mode() + "': use " + String.join(" or ", MODES));
+      throw Refusal.INVALID.error(
+          "unknown mode '" + beat.mode() + "': use " + String.join(" or ", MODES));
     }
   }
 
@@ -320,16 +309,14 @@ final class HeartbeatHandler {
     if (members.live(beat.member()) == null
         && state.groups().stream().mapToInt(each -> each.members().live().size()).sum()
             >= DispatcherSettings.MEMBERS_MAX) {
-      throw new RefusedException(
-          Refusal.OVERLOADED,
+      throw Refusal.OVERLOADED.error(
           "the cluster has " + DispatcherSettings.MEMBERS_MAX + " members, which is its limit");
     }
     MemberTable.Heard heard = members.heard(beat, topics, nowMillis);
     if (heard == MemberTable.Heard.REFUSED) {
       // It may have counted as alive until now.
       group.plan().retarget();
-      throw new RefusedException(
-          Refusal.MEMBER_REPLACED,
+      throw Refusal.MEMBER_REPLACED.error(
           "a later run of member " + beat.member() + " has taken its place");
     }
     Member member = members.live(beat.member());

@@ -123,6 +123,6 @@ final class HeartbeatRules {
   }
 
   private static RefusedException invalid(String detail) {
-    return new RefusedException(Refusal.INVALID, detail);
+    return Refusal.INVALID.error(detail);
   }
 }

@@ -22,7 +22,6 @@ import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.EventExecutor;
 import io.vertx.core.DeploymentOptions;
@@ -184,8 +183,7 @@ public final class SessionVerticle extends VerticleBase {
       boolean has = session != null && sessions.has(session);
       return Frames.answer(new JsonObject().put("has", has).toBuffer().getBytes());
     } catch (DecodeException | ClassCastException e) {
-      return Frames.refusal(
-          new RefusedException(Refusal.INVALID, "ask {\"has\": SESSION}, as JSON text"));
+      return Frames.refusal(Refusal.INVALID.error("ask {\"has\": SESSION}, as JSON text"));
     }
   }
 
