@@ -22,10 +22,8 @@ import org.jspecify.annotations.Nullable;
  * others look at, and what every append writes.
  */
 public sealed interface Change extends StateChange<DataTables> {
-  /** Whether fewer bodies of log entries may be needed after it. */
-  default boolean frees() {
-    return false;
-  }
+  /** A change after which fewer bodies of log entries may be needed. */
+  interface Freeing {}
 
   /** The lease that it is about, before it; null: there is none. */
   default @Nullable Lease former(DataTables before) {
@@ -85,7 +83,7 @@ public sealed interface Change extends StateChange<DataTables> {
   }
 
   /** Removes the shard with everything in it, but not its leases. */
-  record RemoveShard(Shard shard) implements Change {
+  record RemoveShard(Shard shard) implements Change, Freeing {
     @Override
     public void write(Store.Write write) {
       write.delete(META, Keys.shard(shard));
@@ -93,11 +91,6 @@ public sealed interface Change extends StateChange<DataTables> {
       new Trim(shard, 0, Long.MAX_VALUE).write(write);
       write.delete(META, Keys.delays(shard));
       write.deleteRange(DELAYED, DelayedKey.first(shard), DelayedKey.last(shard));
-    }
-
-    @Override
-    public boolean frees() {
-      return true;
     }
 
     @Override
@@ -114,17 +107,12 @@ public sealed interface Change extends StateChange<DataTables> {
   }
 
   /** Drops whole batches; the shard's new start is a change of its own. */
-  record Trim(Shard shard, long fromOffset, long toOffset) implements Change {
+  record Trim(Shard shard, long fromOffset, long toOffset) implements Change, Freeing {
     @Override
     public void write(Store.Write write) {
       byte[] from = Keys.batch(shard, fromOffset);
       byte[] to = Keys.batch(shard, toOffset);
       write.deleteRange(INDEX, from, to);
-    }
-
-    @Override
-    public boolean frees() {
-      return true;
     }
   }
 
@@ -150,35 +138,19 @@ public sealed interface Change extends StateChange<DataTables> {
   }
 
   /** Drops a delayed batch, with its bytes. */
-  record DropDelayed(DelayedKey key) implements Change {
+  record DropDelayed(DelayedKey key) implements Change, Freeing {
     @Override
     public void write(Store.Write write) {
       write.delete(DELAYED, key.bytes());
     }
-
-    @Override
-    public boolean frees() {
-      return true;
-    }
-
-    @Override
-    public void show(DataTables tables) {}
   }
 
   /** The rest of a delayed batch, of which a message was cancelled, waits in its place. */
-  record KeepRest(DelayedKey key, DelayedBatch rest) implements Change {
+  record KeepRest(DelayedKey key, DelayedBatch rest) implements Change, Freeing {
     @Override
     public void write(Store.Write write) {
       write.put(DELAYED, key.bytes(), rest.encode());
     }
-
-    @Override
-    public boolean frees() {
-      return true;
-    }
-
-    @Override
-    public void show(DataTables tables) {}
   }
 
   /** The shard has this many delayed messages now. */
@@ -327,17 +299,12 @@ public sealed interface Change extends StateChange<DataTables> {
   }
 
   /** Removes all failures of a group on a shard, dead letters too. */
-  record RemoveFailures(LeaseKey key) implements Change {
+  record RemoveFailures(LeaseKey key) implements Change, Freeing {
     @Override
     public void write(Store.Write write) {
       FailureKeys keys = new FailureKeys(key);
       write.deleteRange(FAILURES, keys.first(), keys.last());
       write.delete(LEASES, Keys.failureCounts(key));
-    }
-
-    @Override
-    public boolean frees() {
-      return true;
     }
 
     @Override
