@@ -1,7 +1,7 @@
 package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.CommandFailure;
-import dev.evenkeel.cli.Daemon;
+import dev.evenkeel.util.Daemon;
 import java.util.concurrent.TimeUnit;
 
 /** Sends at a steady rate on a thread of its own, until it is stopped. */

@@ -19,6 +19,7 @@ import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.log.LogNode;
+import dev.evenkeel.util.Daemon;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.buffer.Buffer;
@@ -98,20 +99,8 @@ public final class BrokerVerticle extends VerticleBase {
 
   /** Uses its own thread: a new cluster of several nodes waits here until all are there. */
   private Future<BrokerNode> onThread(BrokerSettings settings) {
-    CompletableFuture<BrokerNode> opened = new CompletableFuture<>();
-    Thread thread =
-        new Thread(
-            () -> {
-              try {
-                opened.complete(openOwn(settings));
-              } catch (Throwable e) {
-                opened.completeExceptionally(e);
-              }
-            },
-            "evenkeel-start-log");
-    thread.setDaemon(true);
-    thread.start();
-    return Future.fromCompletionStage(opened, context)
+    return Future.fromCompletionStage(
+            Daemon.call("evenkeel-start-log", () -> openOwn(settings)), context)
         .onSuccess(membership::attach)
         .onFailure(failure -> membership.close());
   }

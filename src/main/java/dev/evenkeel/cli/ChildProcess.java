@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.util.Daemon;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -4,6 +4,7 @@ import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.MemberFaultException;
 import dev.evenkeel.protocol.Durations;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.util.Daemon;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

@@ -3,6 +3,7 @@ package dev.evenkeel.cli;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.MemberFaultException;
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.util.Daemon;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;

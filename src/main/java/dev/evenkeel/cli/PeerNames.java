@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.util.Daemon;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayList;

@@ -10,6 +10,7 @@ import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.util.Daemon;
 import io.vertx.core.tracing.TracingPolicy;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;

@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.util.Daemon;
 import java.io.PrintStream;
 import java.util.Locale;
 import java.util.concurrent.Executors;

@@ -40,6 +40,7 @@ import dev.evenkeel.protocol.BuildVersion;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.NodePorts;
+import dev.evenkeel.util.Daemon;
 import dev.evenkeel.util.files.LockedFile;
 import dev.evenkeel.util.tls.TlsIdentity;
 import io.vertx.core.Deployable;

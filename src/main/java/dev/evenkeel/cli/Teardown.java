@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.util.Daemon;
 import io.vertx.core.Future;
 import java.util.ArrayDeque;
 import java.util.Deque;

@@ -9,6 +9,7 @@ import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.core.LifecycleEvent.LifecycleState;
 import com.hazelcast.partition.Partition;
 import dev.evenkeel.protocol.HostPort;
+import dev.evenkeel.util.Daemon;
 import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -124,15 +125,12 @@ final class HazelcastMember implements ClusterMember {
    * Terminates this member. Calls that wait for the maps fail, and the others see it leave at once.
    */
   private void end(String why) {
-    Thread ending =
-        new Thread(
-            () -> {
-              hazelcast.getLifecycleService().terminate();
-              unfit.tryComplete(why);
-            },
-            "evenkeel-member-end");
-    ending.setDaemon(true);
-    ending.start();
+    Daemon.start(
+        "evenkeel-member-end",
+        () -> {
+          hazelcast.getLifecycleService().terminate();
+          unfit.tryComplete(why);
+        });
   }
 
   @Override
@@ -237,15 +235,12 @@ final class HazelcastMember implements ClusterMember {
   /** Vert.x has ended by then, and with it the threads that it would give for this. */
   private Future<Void> shutDown() {
     Promise<Void> promise = Promise.promise();
-    Thread ending =
-        new Thread(
-            () -> {
-              own.shutdown();
-              promise.complete();
-            },
-            "evenkeel-member-close");
-    ending.setDaemon(true);
-    ending.start();
+    Daemon.start(
+        "evenkeel-member-close",
+        () -> {
+          own.shutdown();
+          promise.complete();
+        });
     return promise.future();
   }
 

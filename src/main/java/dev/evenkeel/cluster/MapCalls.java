@@ -1,6 +1,7 @@
 package dev.evenkeel.cluster;
 
 import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.util.Daemon;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -12,7 +13,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Makes calls to Hazelcast that may block, on a thread of their own and one after another, so that
@@ -28,18 +28,7 @@ final class MapCalls {
 
   MapCalls(String threadName) {
     executor =
-        new ThreadPoolExecutor(
-            1,
-            1,
-            IDLE_SECONDS_MAX,
-            TimeUnit.SECONDS,
-            new ArrayBlockingQueue<>(WAITING_CALLS_MAX),
-            task -> {
-              Thread thread = new Thread(task, threadName);
-              thread.setDaemon(true);
-              return thread;
-            });
-    executor.allowCoreThreadTimeOut(true);
+        Daemon.pool(threadName, 1, IDLE_SECONDS_MAX, new ArrayBlockingQueue<>(WAITING_CALLS_MAX));
   }
 
   /** Runs a blocking call. Completes on the caller's context if it has one. */

@@ -6,6 +6,7 @@ import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.core.LifecycleEvent;
 import dev.evenkeel.protocol.HostPort;
+import dev.evenkeel.util.Daemon;
 import io.netty.channel.ConnectTimeoutException;
 import io.vertx.core.Completable;
 import io.vertx.core.Future;
@@ -26,8 +27,6 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The cluster manager of nodes. Nodes reach each other by what the member list says: which nodes
@@ -52,7 +51,8 @@ final class MemberListManager extends HazelcastClusterManager {
   private final MapRegistrations maps = new MapRegistrations();
 
   /** What vertx-hazelcast does with its maps when a member leaves. That may wait for the maps. */
-  private final ExecutorService cleaning = cleaning();
+  private final ExecutorService cleaning =
+      Daemon.pool("evenkeel-registrations", 1, 10, new LinkedBlockingQueue<>());
 
   /** What Vert.x may remember. */
   private final AskedAddresses asked = new AskedAddresses();
@@ -83,23 +83,6 @@ final class MemberListManager extends HazelcastClusterManager {
     super(hazelcast);
     this.addresses = addresses;
     vacancies = new Vacancies(addresses.own());
-  }
-
-  private static ExecutorService cleaning() {
-    ThreadPoolExecutor one =
-        new ThreadPoolExecutor(
-            1,
-            1,
-            10,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            task -> {
-              Thread thread = new Thread(task, "evenkeel-registrations");
-              thread.setDaemon(true);
-              return thread;
-            });
-    one.allowCoreThreadTimeOut(true);
-    return one;
   }
 
   @Override

@@ -2,7 +2,6 @@ package dev.evenkeel.demo;
 
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.cli.ClientConnection;
-import dev.evenkeel.cli.Daemon;
 import dev.evenkeel.cli.HttpApi;
 import dev.evenkeel.cli.NodeConfig;
 import dev.evenkeel.cli.ServeRun;
@@ -11,6 +10,7 @@ import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.demo.DemoMembers.DemoProcess;
 import dev.evenkeel.demo.DemoScript.Event;
 import dev.evenkeel.protocol.HostPort;
+import dev.evenkeel.util.Daemon;
 import io.vertx.core.Vertx;
 import java.io.PrintStream;
 import java.time.LocalTime;

@@ -1,5 +1,6 @@
 package dev.evenkeel.storage;
 
+import dev.evenkeel.util.Daemon;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -28,12 +29,7 @@ public final class RocksShared implements AutoCloseable {
   private final Env env;
   private boolean closed;
   private final ExecutorService background =
-      Executors.newSingleThreadExecutor(
-          task -> {
-            Thread thread = new Thread(task, "store-background");
-            thread.setDaemon(true);
-            return thread;
-          });
+      Executors.newSingleThreadExecutor(Daemon.named("store-background"));
 
   /** Loads the native library on first use. */
   public RocksShared() {

@@ -17,6 +17,7 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
+import dev.evenkeel.util.Daemon;
 import dev.evenkeel.util.MonotonicClock;
 import dev.evenkeel.util.files.PrivateFiles;
 import java.io.IOException;
@@ -151,11 +152,7 @@ public final class BrokerNode implements AutoCloseable {
 
   static ThreadFactory threads(String prefix) {
     AtomicInteger count = new AtomicInteger();
-    return task -> {
-      Thread thread = new Thread(task, prefix + count.getAndIncrement());
-      thread.setDaemon(true);
-      return thread;
-    };
+    return task -> Daemon.named(prefix + count.getAndIncrement()).newThread(task);
   }
 
   private void begin() {

@@ -17,6 +17,7 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.util.Daemon;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -24,7 +25,6 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -56,18 +56,8 @@ public final class FetchService {
     pauses = new PauseGate(serve, waiting::leaseChanged);
     meters = serve.meters();
     scanner =
-        new ThreadPoolExecutor(
-            1,
-            1,
-            10,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            task -> {
-              Thread thread = new Thread(task, "evenkeel-filters-" + serve.node().nodeId());
-              thread.setDaemon(true);
-              return thread;
-            });
-    scanner.allowCoreThreadTimeOut(true);
+        Daemon.pool(
+            "evenkeel-filters-" + serve.node().nodeId(), 1, 10, new LinkedBlockingQueue<>());
   }
 
   /** Answers a FETCH request, perhaps later. */

@@ -1,6 +1,7 @@
 package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.EntryBodies;
+import dev.evenkeel.util.Daemon;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -56,9 +57,7 @@ final class BodyWriter implements AutoCloseable {
   BodyWriter(String group, EntryBodies bodies, Consumer<Throwable> failed) {
     this.bodies = bodies;
     this.failed = failed;
-    thread = new Thread(this::run, "log-bodies-" + group);
-    thread.setDaemon(true);
-    thread.start();
+    thread = Daemon.start("log-bodies-" + group, this::run);
   }
 
   /** Completes {@code done} when the body can be read from its file; it may be lost by a crash. */

@@ -1,5 +1,6 @@
 package dev.evenkeel.log.raft;
 
+import dev.evenkeel.util.Daemon;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -22,10 +23,8 @@ final class NodeThread implements Executor, AutoCloseable {
         new ScheduledThreadPoolExecutor(
             1,
             task -> {
-              Thread thread = new Thread(task, name);
-              thread.setDaemon(true);
-              running = thread;
-              return thread;
+              running = Daemon.named(name).newThread(task);
+              return running;
             });
   }
 

@@ -13,10 +13,10 @@ import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.VoterId;
+import dev.evenkeel.util.Daemon;
 import dev.evenkeel.util.files.LockedFile;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -111,11 +111,7 @@ public final class RaftLogNode implements LogNode {
     positions = new AppliedPositions(settings.directory().toAbsolutePath());
     exchange = SnapshotExchange.open(settings, link, this::refusing, () -> peers().size() > 1);
     memory = new LogMemory(settings.memoryBytesMax(), () -> this.cluster.groups().size());
-    List<RaftLogGroup> made = new ArrayList<>();
-    for (String name : cluster.groups()) {
-      made.add(made(name));
-    }
-    groups = List.copyOf(made);
+    groups = cluster.groups().stream().map(this::made).toList();
   }
 
   private RaftLogGroup made(String name) {
@@ -368,22 +364,17 @@ public final class RaftLogNode implements LogNode {
   @Override
   public CompletableFuture<Void> dropCopy(LogGroup group, long above) {
     RaftLogGroup own = (RaftLogGroup) group;
-    CompletableFuture<Void> done = new CompletableFuture<>();
-    Thread thread =
-        new Thread(
-            () -> {
-              try {
-                drop(own, above);
-                done.complete(null);
-              } catch (IOException | RuntimeException e) {
-                LOG.warn("log group {}: its copy cannot be deleted: {}", own.name(), e.toString());
-                done.completeExceptionally(e);
-              }
-            },
-            "log-drop-" + own.name());
-    thread.setDaemon(true);
-    thread.start();
-    return done;
+    return Daemon.call(
+        "log-drop-" + own.name(),
+        () -> {
+          try {
+            drop(own, above);
+            return null;
+          } catch (IOException | RuntimeException e) {
+            LOG.warn("log group {}: its copy cannot be deleted: {}", own.name(), e.toString());
+            throw e;
+          }
+        });
   }
 
   private void drop(RaftLogGroup group, long above) throws IOException {
@@ -420,24 +411,21 @@ public final class RaftLogNode implements LogNode {
     if (closing.get() || !reopening.add(group)) {
       return;
     }
-    Thread thread =
-        new Thread(
-            () -> {
-              try {
-                LOG.info("log group {}: opening it again", group.name());
-                int left = REOPEN_TRIES;
-                while (!closing.get() && !openedAgain(group) && --left > 0) {
-                  Thread.sleep(REOPEN_PAUSE_MILLIS);
-                }
-              } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-              } finally {
-                reopening.remove(group);
-              }
-            },
-            "log-reopen-" + group.name());
-    thread.setDaemon(true);
-    thread.start();
+    Daemon.start(
+        "log-reopen-" + group.name(),
+        () -> {
+          try {
+            LOG.info("log group {}: opening it again", group.name());
+            int left = REOPEN_TRIES;
+            while (!closing.get() && !openedAgain(group) && --left > 0) {
+              Thread.sleep(REOPEN_PAUSE_MILLIS);
+            }
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          } finally {
+            reopening.remove(group);
+          }
+        });
   }
 
   boolean isReopening(RaftLogGroup group) {
@@ -635,28 +623,25 @@ public final class RaftLogNode implements LogNode {
     if (!serverClosing.compareAndSet(false, true)) {
       return;
     }
-    Thread closer =
-        new Thread(
-            () -> {
-              try {
-                exchange.server().close();
-                groups.forEach(group -> group.copy().adapter().install().close());
-                if (server != null) {
-                  server.close();
-                }
-                awaitReopened();
-                for (RaftLogGroup group : groups) {
-                  group.copy().adapter().close();
-                  group.copy().adapter().closeBodies();
-                }
-                serverClosed.complete(null);
-              } catch (Exception | Error e) {
-                serverClosed.completeExceptionally(e);
-              }
-            },
-            "log-close");
-    closer.setDaemon(true);
-    closer.start();
+    Daemon.start(
+        "log-close",
+        () -> {
+          try {
+            exchange.server().close();
+            groups.forEach(group -> group.copy().adapter().install().close());
+            if (server != null) {
+              server.close();
+            }
+            awaitReopened();
+            for (RaftLogGroup group : groups) {
+              group.copy().adapter().close();
+              group.copy().adapter().closeBodies();
+            }
+            serverClosed.complete(null);
+          } catch (Exception | Error e) {
+            serverClosed.completeExceptionally(e);
+          }
+        });
   }
 
   @Override

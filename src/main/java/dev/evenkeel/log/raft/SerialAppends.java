@@ -1,5 +1,6 @@
 package dev.evenkeel.log.raft;
 
+import dev.evenkeel.util.Daemon;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.reflect.InvocationHandler;
@@ -86,12 +87,7 @@ final class SerialAppends implements InvocationHandler {
   private static final String APPEND = "appendEntriesAsync";
   private static final String SNAPSHOT = "installSnapshot";
 
-  private static final Executor ON_A_THREAD =
-      task -> {
-        Thread thread = new Thread(task, "log-entries");
-        thread.setDaemon(true);
-        thread.start();
-      };
+  private static final Executor ON_A_THREAD = task -> Daemon.start("log-entries", task);
 
   /** How long the reminder of a snapshot waits for entries that are being written. */
   private static final long SNAPSHOT_WAIT_MILLIS_MAX = 2_000;

@@ -5,6 +5,7 @@ import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
 import dev.evenkeel.log.SnapshotManifest;
 import dev.evenkeel.log.SnapshotSource;
+import dev.evenkeel.util.Daemon;
 import dev.evenkeel.util.files.ByteRate;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -63,20 +64,7 @@ final class SnapshotServer implements SnapshotSource, AutoCloseable {
 
   /** Daemon threads that end when there is nothing to do. */
   static ThreadPoolExecutor threads(String name, int count, int waitingMax) {
-    ThreadPoolExecutor executor =
-        new ThreadPoolExecutor(
-            count,
-            count,
-            5,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(waitingMax),
-            task -> {
-              Thread thread = new Thread(task, name);
-              thread.setDaemon(true);
-              return thread;
-            });
-    executor.allowCoreThreadTimeOut(true);
-    return executor;
+    return Daemon.pool(name, count, 5, new LinkedBlockingQueue<>(waitingMax));
   }
 
   SnapshotChecksums checksums() {

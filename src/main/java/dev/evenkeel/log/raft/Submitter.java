@@ -5,6 +5,7 @@ import static dev.evenkeel.protocol.Refusal.OVERLOADED;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.util.Daemon;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Set;
@@ -31,7 +32,6 @@ final class Submitter {
   private final AtomicInteger entries = new AtomicInteger();
   private final AtomicLong bytes = new AtomicLong();
   private final Engine engine;
-  private final Thread thread;
   private volatile String stopped;
 
   /** Submits one append; may block; the future fails with what the engine says. */
@@ -41,9 +41,7 @@ final class Submitter {
 
   Submitter(String name, Engine engine) {
     this.engine = engine;
-    thread = new Thread(this::run, name);
-    thread.setDaemon(true);
-    thread.start();
+    Daemon.start(name, this::run);
   }
 
   CompletableFuture<ByteBuffer> submit(PendingAppend append) {

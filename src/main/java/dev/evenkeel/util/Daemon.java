@@ -1,8 +1,11 @@
-package dev.evenkeel.cli;
+package dev.evenkeel.util;
 
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 
 /** Starts daemon threads, which do not keep the program alive. */
 public final class Daemon {
@@ -29,11 +32,26 @@ public final class Daemon {
     return future;
   }
 
-  static ThreadFactory named(String name) {
+  public static ThreadFactory named(String name) {
     return task -> {
       Thread thread = new Thread(task, name);
       thread.setDaemon(true);
       return thread;
     };
+  }
+
+  /**
+   * An executor whose threads end when they have nothing to do.
+   *
+   * @param count most threads at a time
+   * @param idleSeconds how long a thread waits for the next task
+   * @param waiting holds the tasks for which no thread is free
+   */
+  public static ThreadPoolExecutor pool(
+      String name, int count, long idleSeconds, BlockingQueue<Runnable> waiting) {
+    ThreadPoolExecutor pool =
+        new ThreadPoolExecutor(count, count, idleSeconds, TimeUnit.SECONDS, waiting, named(name));
+    pool.allowCoreThreadTimeOut(true);
+    return pool;
   }
 }
