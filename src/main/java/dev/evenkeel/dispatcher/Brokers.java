@@ -34,6 +34,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
 
 /**
  * The dispatcher's requests to brokers. Futures fail with {@link RefusedException} only. To be used
@@ -125,10 +127,7 @@ final class Brokers {
   }
 
   private Future<Shards> shardsOfAll(String group, Set<Integer> topics) {
-    List<Future<List<ShardStatus>>> parts = new ArrayList<>();
-    for (int i = 0; i < leaders.dataGroups(); i++) {
-      parts.add(shardsOf(i, group, topics));
-    }
+    List<Future<List<ShardStatus>>> parts = ofEach(i -> shardsOf(i, group, topics));
     return Future.join(parts)
         .transform(
             joined -> {
@@ -143,6 +142,10 @@ final class Brokers {
               }
               return Future.succeededFuture(new Shards(statuses, complete));
             });
+  }
+
+  private <T> List<T> ofEach(IntFunction<T> dataGroup) {
+    return IntStream.range(0, leaders.dataGroups()).mapToObj(dataGroup).toList();
   }
 
   private Future<List<ShardStatus>> shardsOf(int dataGroup, String group, Set<Integer> topics) {
@@ -224,10 +227,7 @@ final class Brokers {
     if (leaders.dataGroups() == 0) {
       return Future.succeededFuture(Reply.refused(Refusal.UNAVAILABLE, "no leader known"));
     }
-    List<Future<Reply>> replies = new ArrayList<>();
-    for (int i = 0; i < leaders.dataGroups(); i++) {
-      replies.add(submit(i, command));
-    }
+    List<Future<Reply>> replies = ofEach(i -> submit(i, command));
     return Future.join(replies)
         .map(
             joined -> {

@@ -170,9 +170,7 @@ public final class DispatcherVerticle extends VerticleBase {
     watchLeaders();
     timer = vertx.setPeriodic(options.get(DispatcherOptions.TICK_MILLIS), tick -> tick());
     lead();
-    List<Future<Void>> registered = new ArrayList<>();
-    consumers.forEach(consumer -> registered.add(consumer.completion()));
-    return Future.all(registered);
+    return Future.all(consumers.stream().map(MessageConsumer::completion).toList());
   }
 
   /** Follows the leaders of all data log groups; some may have been added. */
@@ -215,8 +213,7 @@ public final class DispatcherVerticle extends VerticleBase {
     if (timer >= 0) {
       vertx.cancelTimer(timer);
     }
-    List<Future<Void>> gone = new ArrayList<>();
-    consumers.forEach(consumer -> gone.add(consumer.unregister()));
+    List<Future<Void>> gone = consumers.stream().map(MessageConsumer::unregister).toList();
     deactivate(Refusal.UNAVAILABLE, "the dispatcher is stopping");
     if (levels != null) {
       levels.end();
@@ -472,15 +469,19 @@ public final class DispatcherVerticle extends VerticleBase {
 
   private void look(Activation serving, String group, Message<Object> message) {
     if (group != null && serving.core().find(group) == null) {
-      throw Refusal.UNKNOWN_GROUP.error("there is no group '" + group + "'");
+      throw unknown(group);
     }
     whenLooked(message, () -> detail(serving, group));
+  }
+
+  private static RefusedException unknown(String group) {
+    return Refusal.UNKNOWN_GROUP.error("there is no group '" + group + "'");
   }
 
   private void plan(Activation serving, Change asked, Message<Object> message) {
     String group = asked.group().group();
     if (serving.core().find(group) == null) {
-      throw Refusal.UNKNOWN_GROUP.error("there is no group '" + group + "'");
+      throw unknown(group);
     }
     WhatIf change = PlanReport.change(asked);
     whenLooked(
@@ -491,7 +492,7 @@ public final class DispatcherVerticle extends VerticleBase {
                 (core, report) -> {
                   WhatIf.Outcome outcome = core.whatIf(group, change);
                   return outcome == null
-                      ? Frames.refusal(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'")
+                      ? Frames.refusal(unknown(group))
                       : JsonBodies.answer(PlanReport.of(outcome));
                 }));
   }
@@ -508,8 +509,7 @@ public final class DispatcherVerticle extends VerticleBase {
                 (core, report) -> {
                   GroupState state = core.find(group);
                   if (state == null) {
-                    return Frames.refusal(
-                        Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'");
+                    return Frames.refusal(unknown(group));
                   }
                   Reply.Refused no = core.whyNotForgotten(group, topic);
                   if (no != null && no.refusal() != Refusal.GROUP_ACTIVE) {
@@ -531,7 +531,7 @@ public final class DispatcherVerticle extends VerticleBase {
           }
           GroupState state = core.find(group);
           return state == null
-              ? Frames.refusal(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'")
+              ? Frames.refusal(unknown(group))
               : JsonBodies.answer(report.of(state).view());
         });
   }

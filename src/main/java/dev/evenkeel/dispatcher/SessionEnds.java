@@ -9,7 +9,6 @@ import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.eventbus.ReplyException;
 import io.vertx.core.eventbus.ReplyFailure;
 import io.vertx.core.json.JsonObject;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -146,11 +145,7 @@ final class SessionEnds {
   }
 
   private Future<Sight> look(String session) {
-    List<Future<Sight>> answers = new ArrayList<>();
-    for (String node : nodes.get()) {
-      answers.add(look(session, node));
-    }
-    return Future.all(answers)
+    return Future.all(nodes.get().stream().map(node -> look(session, node)).toList())
         .map(
             all -> {
               List<Sight> sights = all.list();

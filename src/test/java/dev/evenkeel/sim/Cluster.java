@@ -396,7 +396,8 @@ abstract class Cluster implements DataGroup.Surroundings {
             beat.host(),
             0,
             beat.memberTimeoutMillis(),
-            beat.wishes());
+            beat.wishes(),
+            null);
     network.message(
         from, null, null, () -> registry.put(beat.group() + "/" + beat.member(), entry));
   }

@@ -131,7 +131,8 @@ final class SimDispatcher extends Actor {
                 entry.host(),
                 clock() + entry.timeoutMillis(),
                 entry.timeoutMillis(),
-                entry.wishes()));
+                entry.wishes(),
+                null));
       }
     }
     ready = true;

@@ -256,13 +256,8 @@ final class HeartbeatHandler {
     }
     if (others && !sameAssignor) {
       throw Refusal.GROUP_MISMATCH.error(
-          "group "
-              + beat.group()
-              + " uses assignor "
-              + info.assignor()
-              + ", not "
-              + assignor
-              + ": name the same or none while it has other members");
+          "group %s uses assignor %s, not %s: name the same or none while it has other members",
+          beat.group(), info.assignor(), assignor);
     }
     if (beat.policy().isBroadcast() && info != null) {
       GroupState group = state.get(beat.group());
@@ -270,19 +265,14 @@ final class HeartbeatHandler {
         // Its leases would keep messages for ever, and deleting them by mistake would lose its
         // offsets.
         throw Refusal.GROUP_MISMATCH.error(
-            "group "
-                + beat.group()
-                + " has offsets in the log, from mode "
-                + info.mode()
-                + ": a group in mode broadcast has none, use another name");
+            "group %s has offsets in the log, from mode %s: a group in mode broadcast has none, use"
+                + " another name",
+            beat.group(), info.mode());
       }
       if (group.subscriptions().mayComeToLeases()) {
         throw Refusal.UNAVAILABLE.error(
-            "group "
-                + beat.group()
-                + " may have offsets in the log, from mode "
-                + info.mode()
-                + ": try again, or use another name");
+            "group %s may have offsets in the log, from mode %s: try again, or use another name",
+            beat.group(), info.mode());
       }
     }
     if (!MODES.contains(beat.mode())) {

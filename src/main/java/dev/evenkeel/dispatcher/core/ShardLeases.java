@@ -271,6 +271,7 @@ final class ShardLeases {
         null,
         nowMillis + timeoutMillis,
         timeoutMillis,
-        Heartbeat.Wishes.NONE);
+        Heartbeat.Wishes.NONE,
+        null);
   }
 }

@@ -29,32 +29,6 @@ public record UnheardMember(
     Heartbeat.Wishes wishes,
     String user) {
 
-  /** Of nobody known. */
-  public UnheardMember(
-      String group,
-      String name,
-      String instance,
-      Long bornMillis,
-      List<String> topics,
-      String clusterMember,
-      String host,
-      long untilMillis,
-      long timeoutMillis,
-      Heartbeat.Wishes wishes) {
-    this(
-        group,
-        name,
-        instance,
-        bornMillis,
-        topics,
-        clusterMember,
-        host,
-        untilMillis,
-        timeoutMillis,
-        wishes,
-        null);
-  }
-
   /** Whether it reads the topic, as far as that is known. */
   boolean mayRead(String topic) {
     return topics == null || topics.stream().anyMatch(each -> TopicPattern.matches(each, topic));

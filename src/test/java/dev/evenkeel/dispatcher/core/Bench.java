@@ -164,7 +164,8 @@ final class Bench {
         host,
         untilMillis,
         Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
-        Heartbeat.Wishes.NONE);
+        Heartbeat.Wishes.NONE,
+        null);
   }
 
   /** A dispatcher of which every group uses the average assignor, by whatever name. */

@@ -481,7 +481,8 @@ class HandoverEdgesTest {
             "host",
             bench.now + 5_000,
             5_000,
-            new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
+            new Heartbeat.Wishes(null, null, 8_000, null, null, null, null),
+            null);
     bench.activate(List.of(ghost));
     bench.send(b);
     bench.run(bench.core.clusterMembers(Set.of("c2"), bench.now));

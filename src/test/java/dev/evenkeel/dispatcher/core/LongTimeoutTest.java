@@ -101,7 +101,8 @@ class LongTimeoutTest {
             "host",
             bench.now + LONG_MILLIS,
             LONG_MILLIS,
-            Heartbeat.Wishes.NONE);
+            Heartbeat.Wishes.NONE,
+            null);
     bench.activate(List.of(ghost));
     bench.pass(5_000, b);
     clusterIs("c2");
