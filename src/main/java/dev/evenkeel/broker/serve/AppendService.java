@@ -41,7 +41,7 @@ public final class AppendService {
 
   /** Answers an APPEND request. */
   Future<Buffer> append(Buffer request) {
-    serve.meters().appendCame();
+    serve.meters().appendRequests.increment();
     ByteBuffer body = Frames.body(request);
     List<AppendBody.Item> items = AppendBody.read(body);
     if (items.stream().anyMatch(item -> item.origin() != null)) {

@@ -135,7 +135,7 @@ final class DelayedMoves {
 
   private void failed(Shard shard, Sealed sealed, Throwable cause) {
     opened.remove(shard);
-    serve.meters().moveFailed();
+    serve.meters().moveFailures.increment();
     long wait = turns.failed(shard, MonotonicClock.millis());
     if (limiter.mayLog(shard.toString(), MonotonicClock.millis())) {
       LOG.warn(

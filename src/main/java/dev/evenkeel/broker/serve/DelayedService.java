@@ -106,7 +106,7 @@ final class DelayedService {
         answered -> {
           queue.waiting--;
           if (answered.result() instanceof Reply.Done) {
-            serve.meters().cancelled();
+            serve.meters().cancelledMessages.increment();
           } else if (answered.result() instanceof Reply.Refused refused) {
             serve.meters().refused(refused.refusal());
           }

@@ -66,14 +66,14 @@ public final class FetchService {
     if (request.group().isEmpty()) {
       throw INVALID.error("a fetch needs a group; to look around, browse");
     }
-    meters.fetchCame();
+    meters.fetchRequests.increment();
     return new WaitingRequest(this, List.of(request), true).begin();
   }
 
   /** Answers a FETCH_MANY request, perhaps later. */
   Future<Buffer> fetchMany(Buffer body) {
     FetchManyRequest request = FetchManyRequest.decode(Frames.body(body));
-    meters.fetchCame();
+    meters.fetchRequests.increment();
     return new WaitingRequest(this, request.fetches(), false).begin();
   }
 
@@ -84,7 +84,7 @@ public final class FetchService {
   Future<Buffer> browse(Buffer body) {
     FetchRequest request = FetchRequest.decode(Frames.body(body)).browse();
     if (request.waitMillis() > 0) {
-      meters.fetchCame();
+      meters.fetchRequests.increment();
     }
     return new WaitingRequest(this, List.of(request), true).begin();
   }
@@ -296,7 +296,7 @@ public final class FetchService {
     if (place == null || !place.hasNews(request)) {
       return null;
     }
-    meters.fetchedNothing();
+    meters.fetchEmpty.increment();
     return nothing(request, over);
   }
 

@@ -34,20 +34,20 @@ public final class RequestMetrics {
   private static final double[] BATCH_STEPS = {1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096};
   private static final String OTHER_COMMAND = "other";
 
-  private final LongAdder appendRequests;
+  final LongAdder appendRequests;
   private final LongAdder appendMessages;
   private final LongAdder appendBatches;
   private final LongAdder appendBytes;
   private final Timer append;
   private final DistributionSummary entryBatches;
   private final LongAdder delayedMessages;
-  private final LongAdder moveFailures;
-  private final LongAdder cancelledMessages;
+  final LongAdder moveFailures;
+  final LongAdder cancelledMessages;
   private final Timer delayLateness;
-  private final LongAdder fetchRequests;
+  final LongAdder fetchRequests;
   private final LongAdder fetchMessages;
   private final LongAdder fetchBytes;
-  private final LongAdder fetchEmpty;
+  final LongAdder fetchEmpty;
   private final LongAdder filteredMessages;
   private final Timer fetchFromMemory;
   private final Timer fetchFromDisk;
@@ -110,10 +110,6 @@ public final class RequestMetrics {
         name);
   }
 
-  void appendCame() {
-    appendRequests.increment();
-  }
-
   /** An entry with this number of batches goes to the log. */
   void joined(int batches) {
     entryBatches.record(batches);
@@ -160,24 +156,6 @@ public final class RequestMetrics {
   void delivered(long messages, long lateMillis) {
     delayedMessages.add(messages);
     delayLateness.record(lateMillis, TimeUnit.MILLISECONDS);
-  }
-
-  /** Delayed messages of a sealed shard could not be moved. */
-  void moveFailed() {
-    moveFailures.increment();
-  }
-
-  /** A delayed message was cancelled. */
-  void cancelled() {
-    cancelledMessages.increment();
-  }
-
-  void fetchCame() {
-    fetchRequests.increment();
-  }
-
-  void fetchedNothing() {
-    fetchEmpty.increment();
   }
 
   /**

@@ -64,7 +64,7 @@ final class WaitingRequest {
     }
     fetches.forEach(WaitingFetch::drop);
     if (!any && !first.group().isEmpty()) {
-      service.meters().fetchedNothing();
+      service.meters().fetchEmpty.increment();
     }
     return answer();
   }
@@ -113,7 +113,7 @@ final class WaitingRequest {
     late = true;
     if (!anyLooks()) {
       if (!ending) {
-        service.meters().fetchedNothing();
+        service.meters().fetchEmpty.increment();
       }
       end();
     }
