@@ -10,11 +10,8 @@ import java.util.function.Function;
 
 /** Answers the questions of operations. */
 final class ApiAnswers {
-  private interface Answer {
-    Future<Object> to(JsonObject question);
-  }
-
-  private final Map<Operation<?, ?>, Answer> answers = new HashMap<>();
+  private final Map<Operation<?, ?>, Function<JsonObject, Future<Object>>> answers =
+      new HashMap<>();
 
   /** Says who answers the questions of an operation. */
   <Q extends Record, A> ApiAnswers on(Operation<Q, A> operation, Function<Q, Future<A>> answer) {
@@ -26,6 +23,6 @@ final class ApiAnswers {
 
   /** Answers a question; fails INVALID if it is none of the address. */
   Future<Object> answer(String address, JsonObject question) {
-    return answers.get(Operations.of(address, question)).to(question);
+    return answers.get(Operations.of(address, question)).apply(question);
   }
 }

@@ -375,12 +375,10 @@ public record LeaseDecider(DataTables tables, Store store) {
    */
   public Decision<Change> forget(DataCommand.ForgetLeases command, int level) {
     List<LeaseKey> keys = covered(command, tables.leasesOf(command.group()));
-    List<LeaseKey> publishers = new ArrayList<>();
-    for (LeaseKey key : tables.publishers()) {
-      if (key.group().equals(command.group()) && command.covers(key.shard())) {
-        publishers.add(key);
-      }
-    }
+    List<LeaseKey> publishers =
+        tables.publishers().stream()
+            .filter(key -> key.group().equals(command.group()) && command.covers(key.shard()))
+            .toList();
     long highest = 0;
     for (LeaseKey key : publishers) {
       highest = Math.max(highest, ProducerDecider.publisher(tables, key).epoch());

@@ -410,19 +410,11 @@ public final class Membership implements PeerLink {
   }
 
   private SnapshotSource snapshots() {
-    SnapshotSource own = snapshots;
-    if (own == null) {
-      throw UNAVAILABLE.error("node " + node + " is starting");
-    }
-    return own;
+    return started(snapshots);
   }
 
   private PlacementLoop placement() {
-    PlacementLoop known = placement;
-    if (known == null) {
-      throw UNAVAILABLE.error("node " + node + " is starting");
-    }
-    return known;
+    return started(placement);
   }
 
   private static String checked(OfNode asked) {
@@ -442,10 +434,7 @@ public final class Membership implements PeerLink {
   }
 
   private Peer own() {
-    NodeInfo known = info;
-    if (known == null) {
-      throw UNAVAILABLE.error("node " + node + " is starting");
-    }
+    NodeInfo known = started(info);
     BrokerNode opened = broker;
     Set<String> ineligible =
         opened == null
@@ -526,11 +515,15 @@ public final class Membership implements PeerLink {
   }
 
   private BrokerNode opened() {
-    BrokerNode opened = broker;
-    if (opened == null) {
+    return started(broker);
+  }
+
+  /** The part, which is null until the node has come so far. */
+  private <T> T started(T part) {
+    if (part == null) {
       throw UNAVAILABLE.error("node " + node + " is starting");
     }
-    return opened;
+    return part;
   }
 
   private LogGroup group(String name) {

@@ -44,6 +44,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * Answers requests to the control address. It decodes and checks each command before it is logged,
@@ -198,15 +199,11 @@ public final class ControlService {
     LogGroupServer group = serve.group(asked.dataGroup());
     group.requireReady();
     DataTables tables = group.state().tables();
-    List<ShardStatus> statuses = new ArrayList<>();
-    if (asked.topics() == null) {
-      tables.shards().forEach(each -> statuses.add(status(group, each, asked.group())));
-    } else {
-      for (int topic : asked.topics()) {
-        tables.shards(topic).forEach(each -> statuses.add(status(group, each, asked.group())));
-      }
-    }
-    return statuses;
+    Stream<Map.Entry<Shard, ShardRecord>> shards =
+        asked.topics() == null
+            ? tables.shards().stream()
+            : asked.topics().stream().flatMap(topic -> tables.shards(topic).stream());
+    return shards.map(each -> status(group, each, asked.group())).toList();
   }
 
   private static ShardStatus status(

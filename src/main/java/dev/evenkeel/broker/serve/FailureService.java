@@ -19,9 +19,7 @@ import dev.evenkeel.protocol.wire.RetriesList;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import io.vertx.core.Future;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Function;
 
 /** Answers requests about retries and dead letters. Runs on one context. */
@@ -136,13 +134,10 @@ record FailureService(ServeContext serve, PauseGate pauses) {
     LogGroupServer group = serve.group(asked.dataGroup());
     String only = asked.group();
     group.requireReady();
-    List<FailureFigures> figures = new ArrayList<>();
-    for (Map.Entry<LeaseKey, FailureCounts> each : group.state().tables().failures().entrySet()) {
-      if (only == null || only.equals(each.getKey().group())) {
-        figures.add(figures(each.getKey(), each.getValue()));
-      }
-    }
-    return figures;
+    return group.state().tables().failures().entrySet().stream()
+        .filter(each -> only == null || only.equals(each.getKey().group()))
+        .map(each -> figures(each.getKey(), each.getValue()))
+        .toList();
   }
 
   /**
@@ -155,13 +150,10 @@ record FailureService(ServeContext serve, PauseGate pauses) {
     if (tables.failures().isEmpty()) {
       return List.of();
     }
-    List<FailureFigures> figures = new ArrayList<>();
-    for (LeaseKey key : tables.failuresOn(shard)) {
-      if (only == null || only.equals(key.group())) {
-        figures.add(figures(key, tables.failures(key)));
-      }
-    }
-    return figures;
+    return tables.failuresOn(shard).stream()
+        .filter(key -> only == null || only.equals(key.group()))
+        .map(key -> figures(key, tables.failures(key)))
+        .toList();
   }
 
   private static FailureFigures figures(LeaseKey key, FailureCounts counts) {

@@ -183,9 +183,7 @@ final class TopicProcedures {
   private Future<Reply> steps(TopicInfo topic) {
     return switch (topic.state()) {
       case CREATING -> create(topic);
-      case ACTIVE -> {
-        yield topic.next() == null ? giveSettings(topic) : changeShards(topic);
-      }
+      case ACTIVE -> topic.next() == null ? giveSettings(topic) : changeShards(topic);
       case DELETING ->
           // All groups: each has the producers of handlers that publish from the topic's shards.
           each(everyGroup(), group -> new DataCommand.DropShards(topic.id()))

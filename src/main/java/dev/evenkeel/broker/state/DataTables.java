@@ -16,6 +16,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -101,14 +102,10 @@ public final class DataTables {
     }
   }
 
-  interface Row {
-    void read(byte[] key, byte[] value);
-  }
-
-  static void each(Store store, Store.Table table, Row row) {
+  static void each(Store store, Store.Table table, BiConsumer<byte[], byte[]> row) {
     try (Store.Cursor cursor = store.scan(table, Keys.first(), Keys.last())) {
       while (cursor.next()) {
-        row.read(cursor.key(), cursor.value());
+        row.accept(cursor.key(), cursor.value());
       }
     }
   }

@@ -5,8 +5,11 @@ import java.util.function.IntSupplier;
 /**
  * What the log groups of a node may keep on the heap: each gets an equal share. What an entry costs
  * beside its bytes is counted, too: with the smallest entries it is most of it.
+ *
+ * @param bytesMax of all log groups together
+ * @param groups how many there are; more may come
  */
-final class LogMemory {
+record LogMemory(long bytesMax, IntSupplier groups) {
   /** Where an entry lies in the engine's log: five objects, until a snapshot covers the entry. */
   static final int PLACE_BYTES = 200;
 
@@ -25,18 +28,6 @@ final class LogMemory {
   private static final long BODIES_MAX = 64L << 20;
   private static final long APPLIED_BODIES_MIN = 256L << 10;
   private static final long APPLIED_BODIES_MAX = 8L << 20;
-
-  private final long bytesMax;
-  private final IntSupplier groups;
-
-  /**
-   * @param bytesMax of all log groups together
-   * @param groups how many there are; more may come
-   */
-  LogMemory(long bytesMax, IntSupplier groups) {
-    this.bytesMax = bytesMax;
-    this.groups = groups;
-  }
 
   private long share(double part) {
     return (long) (part * bytesMax) / Math.max(1, groups.getAsInt());
