@@ -485,9 +485,7 @@ class BrokerVerticleTest {
     int entries = entries();
     Buffer good = Bench.appendRequest(shard, batch(0, 0, 0, 1));
     List<Buffer> bad = new ArrayList<>();
-    for (int length = 0; length < good.length(); length++) {
-      bad.add(good.getBuffer(0, length));
-    }
+    times(good.length(), length -> bad.add(good.getBuffer(0, length)));
     for (int at : new int[] {0, 1, 10, 12, 30, good.length() - 1}) {
       bad.add(good.copy().setByte(at, (byte) (good.getByte(at) + 77)));
     }

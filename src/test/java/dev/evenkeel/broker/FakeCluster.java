@@ -2,6 +2,7 @@ package dev.evenkeel.broker;
 
 import static dev.evenkeel.Loops.times;
 
+import dev.evenkeel.Unchecked;
 import dev.evenkeel.log.Elections;
 import dev.evenkeel.log.Eligibility;
 import dev.evenkeel.log.EntryBodies;
@@ -18,8 +19,6 @@ import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.log.Voters;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -64,13 +63,12 @@ public final class FakeCluster implements AutoCloseable {
   /** An entry of a log. */
   record Logged(ByteBuffer head, List<ByteBuffer> body) {
     ByteBuffer applyTo(ReplicatedState state, long term, long index) {
-      try {
-        if (!body.isEmpty()) {
-          state.bodies().append(List.of(new EntryBodies.Body(term, index, body)));
-        }
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
+      Unchecked.run(
+          () -> {
+            if (!body.isEmpty()) {
+              state.bodies().append(List.of(new EntryBodies.Body(term, index, body)));
+            }
+          });
       EntryBody inMemory = body.isEmpty() ? EntryBody.NONE : new EntryBody(body);
       return state.apply(term, index, head.asReadOnlyBuffer(), inMemory);
     }
@@ -95,14 +93,13 @@ public final class FakeCluster implements AutoCloseable {
     }
 
     LogGroup join(String nodeId, ReplicatedState state) {
-      try {
-        if (state.bodies() != null) {
-          state.bodies().open(-1);
-        }
-        state.open();
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
+      Unchecked.run(
+          () -> {
+            if (state.bodies() != null) {
+              state.bodies().open(-1);
+            }
+            state.open();
+          });
       times(entries.size(), i -> entries.get(i).applyTo(state, 1, i));
       states.put(nodeId, state);
       return new View(nodeId);
@@ -280,13 +277,12 @@ public final class FakeCluster implements AutoCloseable {
 
     private void leave(String nodeId) {
       ReplicatedState state = states.remove(nodeId);
-      try {
-        if (state != null) {
-          state.close();
-        }
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
+      Unchecked.run(
+          () -> {
+            if (state != null) {
+              state.close();
+            }
+          });
     }
   }
 

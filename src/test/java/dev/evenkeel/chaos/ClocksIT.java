@@ -4,14 +4,13 @@ import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.PrometheusText;
+import dev.evenkeel.Unchecked;
 import dev.evenkeel.functional.Jar;
 import dev.evenkeel.functional.Node;
 import dev.evenkeel.functional.Surroundings;
 import dev.evenkeel.functional.Trio;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -49,11 +48,7 @@ class ClocksIT {
   private Surroundings ahead(String node, Duration time) {
     Path faults = directory.resolve("faults-of-" + node);
     ByteBuffer numbers = ByteBuffer.allocate(24).order(ByteOrder.nativeOrder());
-    try {
-      Files.write(faults, numbers.putLong(0, time.toNanos()).array());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Unchecked.run(() -> Files.write(faults, numbers.putLong(0, time.toNanos()).array()));
     var variables = Map.of("LD_PRELOAD", library.toString(), "CHAOS_FAULTS", faults.toString());
     return new Surroundings(List.of(), variables);
   }

@@ -1,8 +1,8 @@
 package dev.evenkeel.chaos;
 
+import dev.evenkeel.Unchecked;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -43,11 +43,8 @@ final class Monitor {
         break;
       }
     }
-    try {
-      Files.write(events, lines, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Unchecked.run(
+        () -> Files.write(events, lines, StandardOpenOption.CREATE, StandardOpenOption.APPEND));
   }
 
   /** A group as a node tells; null if it cannot. */

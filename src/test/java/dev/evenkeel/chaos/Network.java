@@ -1,9 +1,8 @@
 package dev.evenkeel.chaos;
 
+import dev.evenkeel.Unchecked;
 import dev.evenkeel.functional.Node;
 import dev.evenkeel.functional.Trio;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
@@ -112,42 +111,35 @@ public final class Network implements AutoCloseable {
   }
 
   private static FileLock tryLock(int number) {
-    try {
-      Files.createDirectories(LOCKS);
-      FileChannel channel =
-          FileChannel.open(
-              LOCKS.resolve(number + ".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-      try {
-        FileLock lock = channel.tryLock();
-        if (lock != null) {
-          return lock;
-        }
-      } catch (OverlappingFileLockException e) {
-        // This process has it for another network.
-        channel.close();
-        return null;
-      }
-      channel.close();
-      return null;
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Unchecked.get(
+        () -> {
+          Files.createDirectories(LOCKS);
+          FileChannel channel =
+              FileChannel.open(
+                  LOCKS.resolve(number + ".lock"),
+                  StandardOpenOption.CREATE,
+                  StandardOpenOption.WRITE);
+          try {
+            FileLock lock = channel.tryLock();
+            if (lock != null) {
+              return lock;
+            }
+          } catch (OverlappingFileLockException e) {
+            // This process has it for another network.
+            channel.close();
+            return null;
+          }
+          channel.close();
+          return null;
+        });
   }
 
   private void unlock() {
-    try {
-      lock.channel().close();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Unchecked.run(() -> lock.channel().close());
   }
 
   private static List<String> mounts() {
-    try {
-      return Files.readAllLines(Path.of("/proc/self/mounts"));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Unchecked.get(() -> Files.readAllLines(Path.of("/proc/self/mounts")));
   }
 
   private String prefix() {

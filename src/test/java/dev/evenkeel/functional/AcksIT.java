@@ -2,12 +2,11 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Unchecked;
 import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.io.IOException;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -105,29 +104,20 @@ class AcksIT {
   }
 
   private static void feed(Jar.Running producer, String lines) {
-    try {
-      OutputStream input = producer.process.getOutputStream();
-      input.write(lines.getBytes(StandardCharsets.US_ASCII));
-      input.flush();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Unchecked.run(
+        () -> {
+          OutputStream input = producer.process.getOutputStream();
+          input.write(lines.getBytes(StandardCharsets.US_ASCII));
+          input.flush();
+        });
   }
 
   private static String read(Path file) {
-    try {
-      return Files.readString(file);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Unchecked.get(() -> Files.readString(file));
   }
 
   private static Jar.Result ended(Jar.Running producer) {
-    try {
-      producer.process.getOutputStream().close();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Unchecked.run(() -> producer.process.getOutputStream().close());
     return producer.await();
   }
 

@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Unchecked;
 import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -42,11 +43,8 @@ class BroadcastIT {
   }
 
   private static Set<String> lines(Path file) {
-    try {
-      return Files.exists(file) ? new TreeSet<>(Files.readAllLines(file)) : Set.of();
-    } catch (IOException e) {
-      throw new AssertionError(e);
-    }
+    return Unchecked.get(
+        () -> Files.exists(file) ? new TreeSet<>(Files.readAllLines(file)) : Set.of());
   }
 
   private static void awaitLines(String what, Jar.Running member, int lines) {

@@ -3,10 +3,10 @@ package dev.evenkeel.functional;
 import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Unchecked;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -269,10 +269,6 @@ class DelayIT {
   }
 
   private static List<String> linesOf(Path file) {
-    try {
-      return Files.exists(file) ? Files.readAllLines(file) : List.of();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Unchecked.get(() -> Files.exists(file) ? Files.readAllLines(file) : List.of());
   }
 }

@@ -1,6 +1,7 @@
 package dev.evenkeel.functional;
 
 import dev.evenkeel.Options;
+import dev.evenkeel.Unchecked;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ContextHandler;
 import dev.evenkeel.client.Delivery;
@@ -9,8 +10,6 @@ import dev.evenkeel.client.ShardContext;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -84,15 +83,11 @@ public final class DeliveryMember {
 
   /** SIGKILL to itself; does not return. */
   private static void kill() {
-    try {
-      new ProcessBuilder("kill", "-9", String.valueOf(ProcessHandle.current().pid()))
-          .start()
-          .waitFor();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
+    Unchecked.run(
+        () ->
+            new ProcessBuilder("kill", "-9", String.valueOf(ProcessHandle.current().pid()))
+                .start()
+                .waitFor());
   }
 
   /** Some handlers end later, so that a kill finds them at work. */

@@ -1,7 +1,6 @@
 package dev.evenkeel.functional;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import dev.evenkeel.Unchecked;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -192,11 +191,7 @@ public final class Jar {
   }
 
   static Running unfed(Running running) {
-    try {
-      running.process.getOutputStream().close();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Unchecked.run(() -> running.process.getOutputStream().close());
     return running;
   }
 
@@ -254,21 +249,20 @@ public final class Jar {
   /** Runs a command with its output in files of that name. */
   static Running launch(
       List<String> command, Surroundings surroundings, Path directory, String name) {
-    try {
-      Files.createDirectories(directory);
-      Path out = directory.resolve(name + ".out");
-      Path err = directory.resolve(name + ".err");
-      ProcessBuilder builder =
-          new ProcessBuilder(command)
-              .directory(directory.toFile())
-              .redirectOutput(out.toFile())
-              .redirectError(err.toFile());
-      builder.environment().keySet().removeIf(key -> key.startsWith("EVENKEEL_"));
-      builder.environment().putAll(surroundings.variables());
-      return ProcessesOfTest.add(new Running(builder.start(), out, err));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Unchecked.get(
+        () -> {
+          Files.createDirectories(directory);
+          Path out = directory.resolve(name + ".out");
+          Path err = directory.resolve(name + ".err");
+          ProcessBuilder builder =
+              new ProcessBuilder(command)
+                  .directory(directory.toFile())
+                  .redirectOutput(out.toFile())
+                  .redirectError(err.toFile());
+          builder.environment().keySet().removeIf(key -> key.startsWith("EVENKEEL_"));
+          builder.environment().putAll(surroundings.variables());
+          return ProcessesOfTest.add(new Running(builder.start(), out, err));
+        });
   }
 
   static Result run(Path directory, String... args) {
@@ -278,10 +272,7 @@ public final class Jar {
   }
 
   private static String read(Path file) {
-    try {
-      return Files.exists(file) ? Files.readString(file, StandardCharsets.ISO_8859_1) : "";
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Unchecked.get(
+        () -> Files.exists(file) ? Files.readString(file, StandardCharsets.ISO_8859_1) : "");
   }
 }

@@ -2,10 +2,9 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Unchecked;
 import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonObject;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -86,15 +85,13 @@ final class LevelGroup implements AutoCloseable {
 
   /** To be called just before something is done to a member. */
   void mark(String what, String member) {
-    try {
-      Files.writeString(
-          file,
-          LevelCheck.MARK + " " + what + " " + member + "\n",
-          StandardOpenOption.CREATE,
-          StandardOpenOption.APPEND);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Unchecked.run(
+        () ->
+            Files.writeString(
+                file,
+                LevelCheck.MARK + " " + what + " " + member + "\n",
+                StandardOpenOption.CREATE,
+                StandardOpenOption.APPEND));
   }
 
   /** Waits until all together, or one alone, have finished so many more than now. */
@@ -118,22 +115,20 @@ final class LevelGroup implements AutoCloseable {
 
   /** Whole lines only. */
   List<String> lines() {
-    try {
-      String text = Files.exists(file) ? Files.readString(file) : "";
-      return text.substring(0, text.lastIndexOf('\n') + 1).lines().toList();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Unchecked.get(
+        () -> {
+          String text = Files.exists(file) ? Files.readString(file) : "";
+          return text.substring(0, text.lastIndexOf('\n') + 1).lines().toList();
+        });
   }
 
   static void signal(Jar.Running running, String name) {
-    try {
-      Process kill =
-          new ProcessBuilder("kill", "-" + name, String.valueOf(running.process.pid())).start();
-      assertThat(kill.onExit().join().exitValue()).isZero();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Unchecked.run(
+        () -> {
+          Process kill =
+              new ProcessBuilder("kill", "-" + name, String.valueOf(running.process.pid())).start();
+          assertThat(kill.onExit().join().exitValue()).isZero();
+        });
   }
 
   /** SIGTERM to each that lives; it must end in good order. */

@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Unchecked;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -38,11 +39,7 @@ public final class Lines {
   public static List<List<String>> read(Collection<Path> files) {
     List<List<String>> all = new ArrayList<>();
     for (Path file : files) {
-      try {
-        all.add(Files.readAllLines(file));
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
+      Unchecked.run(() -> all.add(Files.readAllLines(file)));
     }
     return all;
   }

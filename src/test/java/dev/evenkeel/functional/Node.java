@@ -3,15 +3,14 @@ package dev.evenkeel.functional;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.Unchecked;
 import dev.evenkeel.Wait;
 import dev.evenkeel.cli.CommandInJvm;
 import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.NodePorts;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.io.IOException;
 import java.io.StringWriter;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -265,13 +264,7 @@ public final class Node implements AutoCloseable {
   }
 
   private HttpResponse<String> send(HttpRequest request) {
-    try {
-      return http.send(request, HttpResponse.BodyHandlers.ofString());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
+    return Unchecked.get(() -> http.send(request, HttpResponse.BodyHandlers.ofString()));
   }
 
   Jar.Running produce(String name, Path file, String topic, String... more) {

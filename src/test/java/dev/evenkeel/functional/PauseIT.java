@@ -2,9 +2,9 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Unchecked;
 import dev.evenkeel.Wait;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -53,10 +53,6 @@ class PauseIT extends OneNode {
   }
 
   private static List<String> lines(Path file) {
-    try {
-      return Files.readAllLines(file);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Unchecked.get(() -> Files.readAllLines(file));
   }
 }

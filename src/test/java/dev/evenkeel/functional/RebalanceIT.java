@@ -3,8 +3,7 @@ package dev.evenkeel.functional;
 import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import dev.evenkeel.Unchecked;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -133,10 +132,6 @@ class RebalanceIT {
   }
 
   private static byte[] bytes(Path file) {
-    try {
-      return Files.readAllBytes(file);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Unchecked.get(() -> Files.readAllBytes(file));
   }
 }

@@ -3,9 +3,8 @@ package dev.evenkeel.functional;
 import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Unchecked;
 import io.vertx.core.json.JsonObject;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -34,11 +33,7 @@ class SingletonCommandIT {
   }
 
   private List<String> lines() {
-    try {
-      return Files.exists(log) ? Files.readAllLines(log) : List.of();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Unchecked.get(() -> Files.exists(log) ? Files.readAllLines(log) : List.of());
   }
 
   private long count(String line) {

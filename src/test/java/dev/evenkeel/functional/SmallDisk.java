@@ -4,6 +4,7 @@ import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.evenkeel.Unchecked;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -48,11 +49,7 @@ final class SmallDisk implements AutoCloseable {
 
   /** Takes away what filled it. */
   void empty() {
-    try {
-      Files.deleteIfExists(filler());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Unchecked.run(() -> Files.deleteIfExists(filler()));
   }
 
   private Path filler() {
@@ -60,12 +57,11 @@ final class SmallDisk implements AutoCloseable {
   }
 
   private long free() {
-    try {
-      Files.deleteIfExists(filler());
-      return Files.getFileStore(directory).getUsableSpace();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Unchecked.get(
+        () -> {
+          Files.deleteIfExists(filler());
+          return Files.getFileStore(directory).getUsableSpace();
+        });
   }
 
   private static String run(Object... command) throws IOException {
@@ -80,11 +76,10 @@ final class SmallDisk implements AutoCloseable {
 
   @Override
   public void close() {
-    try {
-      // Also while a process that is being killed has files open there.
-      assertThat(run("umount", "-l", directory)).isEmpty();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Unchecked.run(
+        () -> {
+          // Also while a process that is being killed has files open there.
+          assertThat(run("umount", "-l", directory)).isEmpty();
+        });
   }
 }

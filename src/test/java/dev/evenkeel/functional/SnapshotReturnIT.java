@@ -80,9 +80,7 @@ class SnapshotReturnIT {
       try (AckWatch watch = new AckWatch(trio, "later")) {
         ClusterView view = watch.view();
         assertLed(away, "meta", view.metaLeader());
-        for (int i = 0; i < view.dataLeaders().size(); i++) {
-          assertLed(away, "d" + i, view.dataLeaders().get(i));
-        }
+        times(view.dataLeaders().size(), i -> assertLed(away, "d" + i, view.dataLeaders().get(i)));
       }
       Jar.Running all = trio.consume("all", "events", "fresh");
       away.awaitConsumed("fresh", lines + 1);

@@ -304,9 +304,7 @@ public final class HistoryClients {
       return fetch(name, new FetchRequest(GROUP, shard, epoch, offset, 1 << 14, 100, 0, 100))
           .onSuccess(
               answer -> {
-                for (FetchAnswer.Placed each : answer.batches()) {
-                  offset = Math.max(offset, each.endOffset());
-                }
+                answer.batches().forEach(each -> offset = Math.max(offset, each.endOffset()));
               });
     }
 

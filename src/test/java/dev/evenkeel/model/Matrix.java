@@ -1,7 +1,6 @@
 package dev.evenkeel.model;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import dev.evenkeel.Unchecked;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -32,14 +31,14 @@ public final class Matrix {
 
   /** Counts on from what a file says, if it is there. */
   public synchronized void read(Path file) {
-    try {
-      for (String line : Files.exists(file) ? Files.readAllLines(file) : List.<String>of()) {
-        int at = line.lastIndexOf(',');
-        counts.merge(line.substring(0, at), Integer.parseInt(line.substring(at + 1)), Integer::sum);
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Unchecked.run(
+        () -> {
+          for (String line : Files.exists(file) ? Files.readAllLines(file) : List.<String>of()) {
+            int at = line.lastIndexOf(',');
+            counts.merge(
+                line.substring(0, at), Integer.parseInt(line.substring(at + 1)), Integer::sum);
+          }
+        });
   }
 
   public synchronized void add(Collection<String> happened) {
@@ -47,9 +46,7 @@ public final class Matrix {
     TreeSet<String> sorted = new TreeSet<>(happened);
     names.addAll(sorted);
     for (String one : sorted) {
-      for (String two : sorted.tailSet(one, false)) {
-        counts.merge(pair(one, two), 1, Integer::sum);
-      }
+      sorted.tailSet(one, false).forEach(two -> counts.merge(pair(one, two), 1, Integer::sum));
     }
   }
 
@@ -74,14 +71,14 @@ public final class Matrix {
 
   /** Two names and a count a line, for each pair of names. The file is never there in part. */
   public synchronized void write(Path file) {
-    try {
-      Files.createDirectories(file.toAbsolutePath().getParent());
-      Path next = file.resolveSibling(file.getFileName() + ".new");
-      Files.write(next, pairs().entrySet().stream().map(Matrix::line).toList());
-      Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Unchecked.run(
+        () -> {
+          Files.createDirectories(file.toAbsolutePath().getParent());
+          Path next = file.resolveSibling(file.getFileName() + ".new");
+          Files.write(next, pairs().entrySet().stream().map(Matrix::line).toList());
+          Files.move(
+              next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        });
   }
 
   /** The pairs that have occurred less often than that, the rarest first. */

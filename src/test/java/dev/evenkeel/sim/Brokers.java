@@ -2,6 +2,7 @@ package dev.evenkeel.sim;
 
 import static dev.evenkeel.Loops.times;
 
+import dev.evenkeel.Unchecked;
 import dev.evenkeel.broker.machine.Entries;
 import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.machine.States;
@@ -23,8 +24,6 @@ import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import dev.evenkeel.storage.MemoryStore;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -63,11 +62,7 @@ final class Brokers {
     this.config = config;
     MemoryStore.Disk disk = new MemoryStore.Disk();
     meta = States.meta(Path.of("target", "sim", "meta"), disk::open);
-    try {
-      meta.open();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Unchecked.run(() -> meta.open());
     times(dataGroups, i -> groups.add(new DataGroup(i, time, random, logs, cluster.bug, around)));
   }
 

@@ -1,5 +1,6 @@
 package dev.evenkeel.sim;
 
+import dev.evenkeel.Unchecked;
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.Entries;
 import dev.evenkeel.broker.machine.HeapBodies;
@@ -7,8 +8,6 @@ import dev.evenkeel.broker.machine.States;
 import dev.evenkeel.protocol.StateDigest;
 import dev.evenkeel.storage.MemoryStore;
 import dev.evenkeel.util.files.DurableFiles;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -91,13 +90,13 @@ final class Replica {
   }
 
   private void open() {
-    try {
-      state = States.data(directory.resolve("state"), disk::open, bodies, TAIL_BYTES, retriesMax);
-      state.open();
-      opened.accept(this);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Unchecked.run(
+        () -> {
+          state =
+              States.data(directory.resolve("state"), disk::open, bodies, TAIL_BYTES, retriesMax);
+          state.open();
+          opened.accept(this);
+        });
   }
 
   /** Applies the entry after those that it has applied; returns the reply, or null if none. */
@@ -131,11 +130,7 @@ final class Replica {
    * @param back of so many entries it does not know any more that it has applied them
    */
   void restart(int back) {
-    try {
-      state.close();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Unchecked.run(() -> state.close());
     int before = applied;
     open();
     committed = before;
@@ -152,38 +147,35 @@ final class Replica {
 
   /** It is no copy any more. */
   void end() {
-    try {
-      state.close();
-      DurableFiles.deleteTree(directory);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Unchecked.run(
+        () -> {
+          state.close();
+          DurableFiles.deleteTree(directory);
+        });
   }
 
   /** Keeps a snapshot, and none of the log that it stands for. */
   void compact() {
-    try {
-      DurableFiles.deleteTree(snapshot());
-      state.snapshot(snapshot());
-      firstIndex = applied + 1;
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Unchecked.run(
+        () -> {
+          DurableFiles.deleteTree(snapshot());
+          state.snapshot(snapshot());
+          firstIndex = applied + 1;
+        });
   }
 
   /** Takes the snapshot of {@code other} in the place of its own state. */
   void install(Replica other) {
-    try {
-      log.clear();
-      log.addAll(other.log.subList(0, other.firstIndex));
-      applied = other.firstIndex - 1;
-      committed = applied;
-      firstIndex = applied + 1;
-      state.restore(other.snapshot());
-      compact();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Unchecked.run(
+        () -> {
+          log.clear();
+          log.addAll(other.log.subList(0, other.firstIndex));
+          applied = other.firstIndex - 1;
+          committed = applied;
+          firstIndex = applied + 1;
+          state.restore(other.snapshot());
+          compact();
+        });
   }
 
   private Path snapshot() {

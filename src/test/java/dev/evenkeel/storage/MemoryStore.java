@@ -1,10 +1,12 @@
 package dev.evenkeel.storage;
 
+import static dev.evenkeel.Loops.each;
+
+import dev.evenkeel.Unchecked;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -43,9 +45,7 @@ public final class MemoryStore implements Store {
     private byte[] note;
 
     Contents() {
-      for (Table table : Table.values()) {
-        tables.put(table, new TreeMap<>(Arrays::compareUnsigned));
-      }
+      each(Table.values(), table -> tables.put(table, new TreeMap<>(Arrays::compareUnsigned)));
     }
 
     boolean sameAs(Contents other) {
@@ -120,11 +120,7 @@ public final class MemoryStore implements Store {
   public byte[] dump() {
     synchronized (contents) {
       ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-      try {
-        contents.write(new DataOutputStream(bytes));
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
+      Unchecked.run(() -> contents.write(new DataOutputStream(bytes)));
       return bytes.toByteArray();
     }
   }

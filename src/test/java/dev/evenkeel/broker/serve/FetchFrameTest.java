@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.serve;
 
+import static dev.evenkeel.Loops.each;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.broker.state.ShardRecord;
@@ -14,7 +15,6 @@ import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.buffer.BufferInternal;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -85,9 +85,7 @@ class FetchFrameTest {
     assertThat(found.keptBytes()).isEqualTo(256 << 10);
     Buffer frame = FetchFrame.placed(2).of(shard(0, 1), 0, found);
     List<byte[]> kept = new ArrayList<>();
-    for (ByteBuffer part : ((BufferInternal) frame).getByteBuf().nioBuffers()) {
-      kept.add(part.array());
-    }
+    each(((BufferInternal) frame).getByteBuf().nioBuffers(), part -> kept.add(part.array()));
     boolean[] keeps = new boolean[1];
     found.each(
         true, (memory, from, length) -> keeps[0] |= kept.stream().anyMatch(each -> each == memory));

@@ -158,9 +158,7 @@ class CopiedAnewTest {
 
   private static void copy(Path from, Path to) throws IOException {
     try (Stream<Path> files = Files.walk(from)) {
-      for (Path file : files.toList()) {
-        Files.copy(file, to.resolve(from.relativize(file).toString()));
-      }
+      each(files.toList(), file -> Files.copy(file, to.resolve(from.relativize(file).toString())));
     }
   }
 

@@ -191,9 +191,7 @@ class LoneNodeTest {
   @Test
   void restoresALostLiveStateFromTheSnapshotAndTheLog() throws Exception {
     try (TestNode node = TestNode.alone(home, port).awaitReady()) {
-      for (int i = 0; i < 5; i++) {
-        TestNode.append(node.d0(), "e" + i).get();
-      }
+      times(5, i -> TestNode.append(node.d0(), "e" + i).get());
       long index = node.d0().copy().snapshot().get();
       assertThat(index).isGreaterThanOrEqualTo(5);
       TestNode.append(node.d0(), "e5").get();
@@ -211,9 +209,7 @@ class LoneNodeTest {
     String large = "x".repeat(1 << 20);
     try (TestNode node = TestNode.alone(home, port).awaitReady()) {
       for (int round = 0; round < 4; round++) {
-        for (int i = 0; i < 10; i++) {
-          TestNode.append(node.d0(), large).get();
-        }
+        times(10, i -> TestNode.append(node.d0(), large).get());
         node.d0().copy().snapshot().get();
       }
       assertThat(node.state("d0").snapshots.get()).isEqualTo(4);

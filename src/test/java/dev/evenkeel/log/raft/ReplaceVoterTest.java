@@ -218,9 +218,7 @@ class ReplaceVoterTest {
     CompletableFuture<TestNode> empty = start(guest, "2");
     await().atMost(TestNode.PATIENCE).until(() -> stage(guest) == Stage.WAITING);
     String voter = lines.of(guest).info.voter();
-    for (String name : List.of("meta", "d0")) {
-      change(name, group -> group.voters().remove(guest, voter));
-    }
+    each(List.of("meta", "d0"), name -> change(name, group -> group.voters().remove(guest, voter)));
     var any = nodes.values().iterator().next().node;
     lines
         .of(guest)
@@ -315,9 +313,7 @@ class ReplaceVoterTest {
     String follower =
         nodes.keySet().stream().filter(id -> !id.equals(leader("d0"))).findFirst().orElseThrow();
     String voter = lines.of(follower).info.voter();
-    for (int i = 0; i < 20; i++) {
-      appends.append("early");
-    }
+    times(20, i -> appends.append("early"));
     change("d0", group -> group.voters().remove(follower, null));
     appends.append("without it");
     long above = group(leader("d0"), "d0").status().commitIndex();
@@ -403,12 +399,8 @@ class ReplaceVoterTest {
     lines.cut(leader);
     nodes.remove(leader).close();
     List<CompletableFuture<TestNode>> starts = new ArrayList<>();
-    for (String id : List.of(leader, away)) {
-      starts.add(start(id, homes.get(id)));
-    }
-    for (CompletableFuture<TestNode> start : starts) {
-      started(start);
-    }
+    List.of(leader, away).forEach(id -> starts.add(start(id, homes.get(id))));
+    each(starts, start -> started(start));
     change("meta", group -> group.voters().add(voter));
     LogGroup follows = nodes.get(guest).node.meta();
     await().atMost(TestNode.PATIENCE).until(() -> follows.voters().names().contains(voter));
@@ -422,13 +414,9 @@ class ReplaceVoterTest {
     RaftLogGroup leader = nodes.get(leader("meta")).log("meta");
     // More than a file of the log: the leader's log begins behind the snapshot of the guest.
     ByteBuffer large = ByteBuffer.allocate(6_000).put(RocksState.ALONE);
-    for (int i = 0; i < 100; i++) {
-      leader.append(large.duplicate().rewind(), List.of()).get(10, TimeUnit.SECONDS);
-    }
+    times(100, i -> leader.append(large.duplicate().rewind(), List.of()).get(10, TimeUnit.SECONDS));
     leader.copy().snapshot().get(10, TimeUnit.SECONDS);
-    for (int i = 0; i < 5; i++) {
-      TestNode.append(leader, "behind it").get(10, TimeUnit.SECONDS);
-    }
+    times(5, i -> TestNode.append(leader, "behind it").get(10, TimeUnit.SECONDS));
     long last = leader.status().appliedIndex();
     RaftLogGroup follows = nodes.get(guest).log("meta");
     assertThat(leader.copy().firstIndex())

@@ -1,5 +1,6 @@
 package dev.evenkeel.log.raft;
 
+import dev.evenkeel.Unchecked;
 import dev.evenkeel.broker.machine.SegmentBodies;
 import dev.evenkeel.log.DamagedStateException;
 import dev.evenkeel.log.EntryBodies;
@@ -174,11 +175,7 @@ final class RocksState implements ReplicatedState {
   private String text(long index, byte[] head) {
     var text = new StringBuilder(new String(head, 1, head.length - 1, StandardCharsets.UTF_8));
     if (head[0] == WITH_BODY) {
-      try {
-        text.append(StandardCharsets.UTF_8.decode(bodies.read(index)));
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
+      Unchecked.run(() -> text.append(StandardCharsets.UTF_8.decode(bodies.read(index))));
     }
     return text.toString();
   }

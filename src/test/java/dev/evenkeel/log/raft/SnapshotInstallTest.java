@@ -147,9 +147,7 @@ class SnapshotInstallTest {
   void aFollowerWhoseSnapshotEndsWhereTheLogOfTheLeaderBeginsGetsTheRest() throws Exception {
     String leader = leader();
     away = nodes.keySet().stream().filter(id -> !id.equals(leader)).findFirst().orElseThrow();
-    for (int i = 0; i < ENTRIES; i++) {
-      appends.append("early");
-    }
+    times(ENTRIES, i -> appends.append("early"));
     await()
         .atMost(TestNode.PATIENCE)
         .until(() -> applied(away) == applied(leader) && applied(away) >= appends.lastIndex());

@@ -205,9 +205,7 @@ class StateDigestTest {
 
     stop("c");
     fill(5);
-    for (RaftLogNode node : nodes.values()) {
-      node.data().get(0).copy().snapshot().get(60, TimeUnit.SECONDS);
-    }
+    each(nodes.values(), node -> node.data().get(0).copy().snapshot().get(60, TimeUnit.SECONDS));
     fill(1);
     start("c");
     assertEqual();

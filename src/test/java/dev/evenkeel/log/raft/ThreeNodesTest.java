@@ -225,9 +225,7 @@ class ThreeNodesTest {
     nodes.start(away);
     await().atMost(TestNode.PATIENCE).until(() -> nodes.d0(away).leadership().term() > 0);
     assertThat(nodes.d0(away).copy().caughtUp()).as("without a leader").isFalse();
-    for (String id : others) {
-      nodes.start(id);
-    }
+    each(others, id -> nodes.start(id));
     hasAllAsSoonAsItHasCaughtUp(away);
     for (String id : others) {
       await().atMost(TestNode.PATIENCE).until(() -> nodes.d0(id).copy().caughtUp());
