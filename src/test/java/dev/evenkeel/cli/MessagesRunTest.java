@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
+import dev.evenkeel.Closing;
 import dev.evenkeel.api.DescribeTopic.ShardDetail;
 import dev.evenkeel.api.DescribeTopic.TopicDetail;
 import dev.evenkeel.api.RecordJson;
@@ -14,23 +14,18 @@ import dev.evenkeel.api.TopicLimits;
 import dev.evenkeel.api.TopicView;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicConfig;
-import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** {@code topic messages}, against a node that has a topic in memory. */
@@ -47,19 +42,8 @@ class MessagesRunTest {
   private volatile int status = 200;
   private volatile boolean endsKnown = true;
   private volatile MessagesRun run;
-  private HttpServer server;
 
-  @BeforeEach
-  void start() throws IOException {
-    server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    server.createContext("/api/topics/t", this::answer);
-    server.start();
-  }
-
-  @AfterEach
-  void stop() {
-    server.stop(0);
-  }
+  @Closing private final StubApi node = new StubApi("/api/topics/t", this::answer);
 
   private void answer(HttpExchange exchange) throws IOException {
     String query = exchange.getRequestURI().getQuery();
@@ -76,10 +60,7 @@ class MessagesRunTest {
     if (answer instanceof JsonObject error && error.containsKey("error") && now == 200) {
       now = 400;
     }
-    byte[] body = Json.encode(answer).getBytes(StandardCharsets.UTF_8);
-    exchange.sendResponseHeaders(now, body.length);
-    exchange.getResponseBody().write(body);
-    exchange.close();
+    StubApi.answer(exchange, now, answer);
   }
 
   private JsonObject topic() {
@@ -158,7 +139,7 @@ class MessagesRunTest {
 
   private List<String> print(MessagesRun.Settings settings, OutputStream output) {
     out.reset();
-    HttpApi api = new HttpApi("http://127.0.0.1:" + server.getAddress().getPort());
+    HttpApi api = new HttpApi(node.url());
     run = new MessagesRun(api, settings, output, new PrintStream(err));
     run.run();
     return out.toString(StandardCharsets.UTF_8).lines().toList();

@@ -3,56 +3,29 @@ package dev.evenkeel.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
+import dev.evenkeel.Closing;
 import java.io.IOException;
 import java.io.StringWriter;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** {@code group pause} and {@code group resume}. */
 class PauseCommandTest {
   private final List<String> changes = new ArrayList<>();
-  private HttpServer server;
 
-  @BeforeEach
-  void start() throws IOException {
-    server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    server.createContext("/api/groups", this::answer);
-    server.start();
-  }
-
-  @AfterEach
-  void stop() {
-    server.stop(0);
-  }
+  @Closing private final StubApi api = new StubApi("/api/groups", this::answer);
 
   private void answer(HttpExchange exchange) throws IOException {
-    byte[] body = exchange.getRequestBody().readAllBytes();
-    changes.add(
-        exchange.getRequestMethod()
-            + " "
-            + exchange.getRequestURI().getPath()
-            + " "
-            + new String(body, StandardCharsets.UTF_8));
-    byte[] answer = "{}".getBytes(StandardCharsets.UTF_8);
-    exchange.sendResponseHeaders(200, answer.length);
-    exchange.getResponseBody().write(answer);
-    exchange.close();
+    changes.add(StubApi.read(exchange));
+    StubApi.answer(exchange, 200, Map.of());
   }
 
   private String group(String... args) {
-    List<String> all = new ArrayList<>(List.of("group"));
-    all.addAll(List.of(args));
-    all.addAll(List.of("--http", "http://127.0.0.1:" + server.getAddress().getPort()));
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
-    assertThat(CommandInJvm.run(out, err, all.toArray(String[]::new))).as("%s", err).isZero();
+    assertThat(api.run(out, err, "group", args)).as("%s", err).isZero();
     return out.toString();
   }
 

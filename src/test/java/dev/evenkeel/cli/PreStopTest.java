@@ -2,16 +2,14 @@ package dev.evenkeel.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpExchange;
+import dev.evenkeel.Closing;
 import dev.evenkeel.api.ClusterStatusView;
 import dev.evenkeel.api.RecordJson;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.StringWriter;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,8 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,42 +26,19 @@ class PreStopTest {
 
   private final Map<String, Supplier<JsonObject>> answers = new ConcurrentHashMap<>();
   private final List<String> asked = new ArrayList<>();
-  private HttpServer server;
+  @Closing private final StubApi api = new StubApi("/", this::answer);
   private final StringWriter out = new StringWriter();
   private final StringWriter err = new StringWriter();
 
-  @BeforeEach
-  void start() throws IOException {
-    server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    server.createContext(
-        "/",
-        exchange -> {
-          String request = exchange.getRequestMethod() + " " + exchange.getRequestURI().getPath();
-          asked.add(request + " " + exchange.getRequestHeaders().getFirst("authorization"));
-          Supplier<JsonObject> known = answers.get(request);
-          JsonObject answer = known == null ? new JsonObject() : known.get();
-          byte[] body = answer.encode().getBytes(StandardCharsets.UTF_8);
-          exchange.sendResponseHeaders(known == null ? 404 : 200, body.length);
-          exchange.getResponseBody().write(body);
-          exchange.close();
-        });
-    server.start();
-  }
-
-  @AfterEach
-  void stop() {
-    server.stop(0);
-  }
-
-  private String url() {
-    return "http://127.0.0.1:" + server.getAddress().getPort();
+  private void answer(HttpExchange exchange) throws IOException {
+    String request = exchange.getRequestMethod() + " " + exchange.getRequestURI().getPath();
+    asked.add(request + " " + exchange.getRequestHeaders().getFirst("authorization"));
+    Supplier<JsonObject> known = answers.get(request);
+    StubApi.answer(exchange, known == null ? 404 : 200, known == null ? Map.of() : known.get());
   }
 
   private int preStop(String... more) {
-    List<String> args = new ArrayList<>(List.of("cluster", "pre-stop"));
-    args.addAll(List.of(more));
-    args.addAll(List.of("--http", url()));
-    return CommandInJvm.run(out, err, args.toArray(String[]::new));
+    return api.run(out, err, "cluster pre-stop", more);
   }
 
   private static JsonObject node(String name, boolean alive) {
@@ -133,7 +106,7 @@ class PreStopTest {
       "--stateful-set",
       "queues/evenkeel",
       "--kubernetes",
-      url(),
+      api.url(),
       "--service-account",
       account.toString()
     };

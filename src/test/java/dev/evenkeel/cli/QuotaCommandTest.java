@@ -3,20 +3,13 @@ package dev.evenkeel.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
-import io.vertx.core.buffer.Buffer;
-import io.vertx.core.json.Json;
+import dev.evenkeel.Closing;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.StringWriter;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** {@code quota}, against a node that has two. */
@@ -24,19 +17,8 @@ class QuotaCommandTest {
   private final List<String> changes = new ArrayList<>();
   private final StringWriter out = new StringWriter();
   private final StringWriter err = new StringWriter();
-  private HttpServer server;
 
-  @BeforeEach
-  void start() throws IOException {
-    server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    server.createContext("/api/quotas", this::answer);
-    server.start();
-  }
-
-  @AfterEach
-  void stop() {
-    server.stop(0);
-  }
+  @Closing private final StubApi api = new StubApi("/api/quotas", this::answer);
 
   private void answer(HttpExchange exchange) throws IOException {
     String method = exchange.getRequestMethod();
@@ -56,30 +38,18 @@ class QuotaCommandTest {
                     .put("usedBytesPerSecond", 0)
                     .put("usedMessagesPerSecond", 1));
     if (!method.equals("GET")) {
-      byte[] body = exchange.getRequestBody().readAllBytes();
-      changes.add(
-          method
-              + " "
-              + exchange.getRequestURI().getPath()
-              + " "
-              + new String(body, StandardCharsets.UTF_8));
-      answer = body.length == 0 ? new JsonObject() : new JsonObject(Buffer.buffer(body));
+      String change = StubApi.read(exchange);
+      changes.add(change);
+      String body = change.split(" ", 3)[2];
+      answer = body.isEmpty() ? new JsonObject() : new JsonObject(body);
     }
-    byte[] bytes = Json.encode(answer).getBytes(StandardCharsets.UTF_8);
-    exchange.sendResponseHeaders(200, bytes.length);
-    exchange.getResponseBody().write(bytes);
-    exchange.close();
+    StubApi.answer(exchange, 200, answer);
   }
 
   private String quota(int status, String... args) {
-    List<String> all = new ArrayList<>(List.of("quota"));
-    all.addAll(List.of(args));
-    all.addAll(List.of("--http", "http://127.0.0.1:" + server.getAddress().getPort()));
     out.getBuffer().setLength(0);
     err.getBuffer().setLength(0);
-    assertThat(CommandInJvm.run(out, err, all.toArray(String[]::new)))
-        .as("%s", err)
-        .isEqualTo(status);
+    assertThat(api.run(out, err, "quota", args)).as("%s", err).isEqualTo(status);
     return status == 0 ? out.toString() : err.toString();
   }
 

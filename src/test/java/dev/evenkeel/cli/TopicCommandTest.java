@@ -3,21 +3,16 @@ package dev.evenkeel.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
+import dev.evenkeel.Closing;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.StringWriter;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -27,20 +22,13 @@ class TopicCommandTest {
   private final List<String> changes = new ArrayList<>();
   private final StringWriter out = new StringWriter();
   private final StringWriter err = new StringWriter();
-  private HttpServer server;
+
+  @Closing private final StubApi api = new StubApi("/api/topics", this::answer);
 
   @BeforeEach
-  void start() throws IOException {
-    server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    server.createContext("/api/topics", this::answer);
-    server.start();
+  void start() {
     topics.put("orders", topic("orders", 4, 86_400_000L, -1L, -1L));
     topics.put("audit", topic("audit", 1, 604_800_000L, 2_592_000_000L, 1L << 30));
-  }
-
-  @AfterEach
-  void stop() {
-    server.stop(0);
   }
 
   private static JsonObject topic(String name, int shards, long retention, long age, long bytes) {
@@ -65,23 +53,13 @@ class TopicCommandTest {
       Object changed = name.isEmpty() ? topic("", 0, 0, 0, 0) : answer;
       answer = changed instanceof JsonObject topic ? topic.mergeIn(body) : null;
     }
-    int status = answer == null ? 404 : 200;
-    byte[] bytes =
-        Json.encode(answer == null ? new JsonObject().put("message", "no topic") : answer)
-            .getBytes(StandardCharsets.UTF_8);
-    exchange.sendResponseHeaders(status, bytes.length);
-    exchange.getResponseBody().write(bytes);
-    exchange.close();
+    boolean known = answer != null;
+    StubApi.answer(exchange, known ? 200 : 404, known ? answer : Map.of("message", "no topic"));
   }
 
   private String topic(int status, String... args) {
-    List<String> all = new ArrayList<>(List.of("topic"));
-    all.addAll(List.of(args));
-    all.addAll(List.of("--http", "http://127.0.0.1:" + server.getAddress().getPort()));
     out.getBuffer().setLength(0);
-    assertThat(CommandInJvm.run(out, err, all.toArray(String[]::new)))
-        .as(err.toString())
-        .isEqualTo(status);
+    assertThat(api.run(out, err, "topic", args)).as(err.toString()).isEqualTo(status);
     return out.toString();
   }
 
