@@ -3,6 +3,7 @@ package dev.evenkeel.log.raft;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.protocol.VoterId;
@@ -65,10 +66,8 @@ class AddedGroupTest {
       LogNode node = nodes.running.get(id).node;
       assertThat(node.formedGroups()).isEqualTo(1);
       assertThat(node.data()).hasSize(2);
-      await().atMost(TestNode.PATIENCE).until(() -> d1(id).voters().names().equals(FOUNDERS));
-      await()
-          .atMost(TestNode.PATIENCE)
-          .until(() -> d1(id).status().appliedIndex() >= d1(leader()).status().commitIndex());
+      Wait.until(() -> d1(id).voters().names().equals(FOUNDERS));
+      Wait.until(() -> d1(id).status().appliedIndex() >= d1(leader()).status().commitIndex());
     }
 
     // Each finds it again.

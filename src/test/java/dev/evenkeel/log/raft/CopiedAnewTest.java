@@ -5,6 +5,7 @@ import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.StartAgainException;
 import dev.evenkeel.util.files.ByteRate;
@@ -82,7 +83,7 @@ class CopiedAnewTest {
     String other = nodes.follower();
     TestNode lonely = nodes.running.get(nodes.leader());
     nodes.stop(other);
-    await().atMost(TestNode.PATIENCE).until(() -> !lonely.d0().leadership().ready());
+    Wait.until(() -> !lonely.d0().leadership().ready());
     for (int i = 0; i < 3; i++) {
       nodes.start(rotten);
       assertThat(Files.readString(mark(rotten))).contains("copying above");
@@ -190,21 +191,19 @@ class CopiedAnewTest {
     String rotten = nodes.follower();
     Path log = nodes.running.get(rotten).groupDirectory("d0").resolve("current");
     times(20, i -> appends.append("x".repeat(100_000)));
-    await().atMost(TestNode.PATIENCE).until(() -> !matching(log, "log_\\d+-\\d+").isEmpty());
+    Wait.until(() -> !matching(log, "log_\\d+-\\d+").isEmpty());
     nodes.d0(rotten).copy().checkFiles(new ByteRate(1L << 40));
     assertThat(nodes.d0(rotten).elections().eligibility().eligible()).isTrue();
     flip(matching(log, "log_\\d+-\\d+").get(0));
     nodes.d0(rotten).copy().checkFiles(new ByteRate(1L << 40));
     assertThat(nodes.d0(rotten).elections().eligibility().reasons())
         .containsOnlyKeys(Reason.DAMAGED);
-    await().atMost(TestNode.PATIENCE).until(() -> nodes.d0(rotten).leadership().leader() != null);
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(
-            () -> {
-              nodes.d0(rotten).copy().copyAnew();
-              return nodes.running.get(rotten).node.failure().isDone();
-            });
+    Wait.until(() -> nodes.d0(rotten).leadership().leader() != null);
+    Wait.until(
+        () -> {
+          nodes.d0(rotten).copy().copyAnew();
+          return nodes.running.get(rotten).node.failure().isDone();
+        });
     assertThat(nodes.running.get(rotten).node.failure().get())
         .isInstanceOf(StartAgainException.class)
         .hasMessageContaining("the next start copies it anew");
@@ -230,7 +229,7 @@ class CopiedAnewTest {
   private void awaitElections(String id) {
     DamagedCopy copy = nodes.running.get(id).log("d0").copy().damage();
     long before = copy.keptOut();
-    await().atMost(TestNode.PATIENCE).until(() -> copy.keptOut() > before + ELECTIONS);
+    Wait.until(() -> copy.keptOut() > before + ELECTIONS);
   }
 
   private void awaitWhole() {

@@ -1,8 +1,8 @@
 package dev.evenkeel.log.raft;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Wait;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,7 +34,7 @@ class CrashTest {
     for (int round = 0; round < ROUNDS; round++) {
       try (ForkedNode forked = new ForkedNode(home, port, "r" + round, List.of())) {
         int enough = 100 + 300 * (round % 4);
-        await().atMost(TestNode.PATIENCE).until(() -> forked.acknowledged().size() >= enough);
+        Wait.until(() -> forked.acknowledged().size() >= enough);
         forked.kill();
         acknowledged.addAll(forked.acknowledged());
       }
@@ -54,7 +54,7 @@ class CrashTest {
     var options = List.of("-javaagent:" + agent(), "-D" + FailingForceAgent.FLAG + "=" + flag);
     List<String> acknowledged;
     try (ForkedNode forked = new ForkedNode(home, port, "f", options)) {
-      await().atMost(TestNode.PATIENCE).until(() -> forked.acknowledged().size() >= 300);
+      Wait.until(() -> forked.acknowledged().size() >= 300);
       Files.createFile(flag);
       assertThat(forked.process.waitFor(TestNode.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
       assertThat(forked.await()).isEqualTo(3);

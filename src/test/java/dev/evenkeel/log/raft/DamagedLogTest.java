@@ -3,7 +3,6 @@ package dev.evenkeel.log.raft;
 import static dev.evenkeel.Loops.each;
 import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.Wait;
 import dev.evenkeel.log.Eligibility.Reason;
@@ -50,14 +49,14 @@ class DamagedLogTest {
     each(both, DamagedLogTest::spoilBodies);
     nodes.start(away);
     long last = nodes.d0(nodes.leader()).status().commitIndex();
-    await().atMost(TestNode.PATIENCE).until(() -> nodes.d0(away).leadership().leader() != null);
+    Wait.until(() -> nodes.d0(away).leadership().leader() != null);
     assertThat(nodes.d0(away).status().appliedIndex()).isLessThan(last);
     assertThat(both).allMatch(node -> node.d0().elections().eligibility().eligible());
     for (TestNode node : both) {
       // Twice gives the bytes as they were.
       spoilBodies(node);
     }
-    await().atMost(TestNode.PATIENCE).until(() -> nodes.d0(away).status().appliedIndex() >= last);
+    Wait.until(() -> nodes.d0(away).status().appliedIndex() >= last);
     assertThat(both).allMatch(node -> node.d0().elections().eligibility().eligible());
   }
 
@@ -80,9 +79,7 @@ class DamagedLogTest {
     spoiler.spoil(nodes.running.get(damaged));
     nodes.start(away);
     LogGroup bad = nodes.d0(damaged);
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(() -> !bad.elections().eligibility().eligible() || !damaged.equals(nodes.leader()));
+    Wait.until(() -> !bad.elections().eligibility().eligible() || !damaged.equals(nodes.leader()));
     if (damaged.equals(nodes.leader())) {
       assertThat(bad.elections().eligibility().reasons()).containsOnlyKeys(Reason.DAMAGED);
       assertThat(bad.elections().eligibility().reasons().get(Reason.DAMAGED))
@@ -93,20 +90,15 @@ class DamagedLogTest {
             .filter(id -> !id.equals(damaged) && !id.equals(away))
             .findFirst()
             .orElseThrow();
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(
-            () ->
-                sound.equals(nodes.leader())
-                    || TestNode.refused(
-                            nodes.d0(nodes.leader()).elections().handLeadershipTo(sound))
-                        == null);
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(
-            () ->
-                nodes.d0(away).status().appliedIndex() >= nodes.d0(sound).status().commitIndex()
-                    && nodes.d0(sound).status().commitIndex() > ENTRIES);
+    Wait.until(
+        () ->
+            sound.equals(nodes.leader())
+                || TestNode.refused(nodes.d0(nodes.leader()).elections().handLeadershipTo(sound))
+                    == null);
+    Wait.until(
+        () ->
+            nodes.d0(away).status().appliedIndex() >= nodes.d0(sound).status().commitIndex()
+                && nodes.d0(sound).status().commitIndex() > ENTRIES);
     assertThat(nodes.d0(sound).elections().eligibility().eligible()).isTrue();
   }
 

@@ -77,18 +77,16 @@ class LoneNodeTest {
     Files.writeString(mark, Files.readString(mark).replace("drop", "copying"));
     try (TestNode node = TestNode.alone(home, port)) {
       RaftLogGroup d0 = node.node.groups().get(1);
-      await()
-          .atMost(TestNode.PATIENCE)
-          .until(() -> !d0.copy().adapter().division().getInfo().isFollower());
+      Wait.until(() -> !d0.copy().adapter().division().getInfo().isFollower());
       assertThat(d0.copy().adapter().division().getInfo().isCandidate()).isTrue();
-      await().atMost(TestNode.PATIENCE).until(() -> node.node.meta().leadership().ready());
+      Wait.until(() -> node.node.meta().leadership().ready());
       assertThat(d0.leadership().leader()).isNull();
       assertThat(d0.isVoteless()).isTrue();
     }
     dropped.read();
     dropped.voting();
     try (TestNode node = TestNode.alone(home, port)) {
-      await().atMost(TestNode.PATIENCE).until(() -> node.d0().leadership().ready());
+      Wait.until(() -> node.d0().leadership().ready());
     }
   }
 

@@ -342,7 +342,7 @@ class PeerGuardTest {
               return true;
             });
     for (TestNode node : nodes.values()) {
-      await().atMost(TestNode.PATIENCE).until(() -> node.state("d0").entries().contains(text));
+      Wait.until(() -> node.state("d0").entries().contains(text));
     }
   }
 }

@@ -66,10 +66,8 @@ class ReplaceVoterTest {
 
   @Test
   void anEmptyNodeTakesTheLostOnesPlaceByASnapshotAndItsVoteCounts() throws Exception {
-    String lost =
-        nodes.keySet().stream().filter(id -> !id.equals(leader("d0"))).findFirst().orElseThrow();
-    lines.cut(lost);
-    nodes.remove(lost).close();
+    String lost = other(leader("d0"));
+    stop(lost);
     // Without the log's beginning, the new one can only be brought up to date by a snapshot.
     String large = "x".repeat(1 << 20);
     times(20, i -> appends.append(large + i));
@@ -77,7 +75,7 @@ class ReplaceVoterTest {
     appends.append("last");
 
     CompletableFuture<TestNode> empty = start(lost, "2");
-    await().atMost(TestNode.PATIENCE).until(() -> stage(lost) == Stage.WAITING);
+    Wait.until(() -> stage(lost) == Stage.WAITING);
     Wait.until(
         () -> {
           // It is told right after the stage.
@@ -94,14 +92,7 @@ class ReplaceVoterTest {
       change(name, group -> group.voters().remove(lost, voter));
       assertThat(group(leader(name), name).voters().names()).hasSize(2);
     }
-    var any = nodes.values().iterator().next().node;
-    lines
-        .of(lost)
-        .invitations
-        .add(
-            new PeerLink.Invitation(
-                any.clusterId(), 1, lines.of(lost).info.incarnation(), List.of()));
-    await().atMost(TestNode.PATIENCE).until(() -> stage(lost) == Stage.FORMED);
+    invite(lost);
     // It has opened its logs, and yet it is no voter.
     assertThat(empty).isNotDone();
     for (String name : List.of("meta", "d0")) {
@@ -113,12 +104,10 @@ class ReplaceVoterTest {
     assertThat(taken.state("d0").restores).hasPositiveValue();
 
     // Its vote counts: with it, another may go. And it keeps its place through a restart.
-    lines.cut(lost);
-    nodes.remove(lost).close();
+    stop(lost);
     started(start(lost, "2"));
-    String other = nodes.keySet().stream().filter(id -> !id.equals(lost)).findFirst().orElseThrow();
-    lines.cut(other);
-    nodes.remove(other).close();
+    String other = other(lost);
+    stop(other);
     appends.append("after");
     awaitEntries(nodes.get(lost));
   }
@@ -132,7 +121,7 @@ class ReplaceVoterTest {
   void aRequestToALeaderThatLosesItsVoteDoesNotHoldUpTheEndOfItsLog() throws Exception {
     appends.append("first");
     String leader = leader("d0");
-    var other = nodes.keySet().stream().filter(id -> !id.equals(leader)).findFirst().orElseThrow();
+    var other = other(leader);
     RaftLogGroup group = (RaftLogGroup) group(leader, "d0");
     RaftServer.Division division = group.division().running();
     CompletableFuture<Boolean> closed =
@@ -140,15 +129,13 @@ class ReplaceVoterTest {
             () -> {
               synchronized (division) {
                 group.elections().handLeadershipTo(other);
-                await().atMost(TestNode.PATIENCE).until(() -> waitsForLock("transferLeadership"));
+                Wait.until(() -> waitsForLock("transferLeadership"));
                 division.close();
                 return group.copy().exists();
               }
             });
     assertThat(closed).succeedsWithin(TestNode.PATIENCE).isEqualTo(true);
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(() -> group.division().running() != division && group.voters().hearsLeader());
+    Wait.until(() -> group.division().running() != division && group.voters().hearsLeader());
   }
 
   /**
@@ -181,8 +168,8 @@ class ReplaceVoterTest {
     log.addAppender(watch);
     try {
       change("meta", group -> group.voters().add(voter));
-      await().atMost(TestNode.PATIENCE).until(() -> follower.voters().names().contains(voter));
-      await().atMost(TestNode.PATIENCE).until(follower.voters()::hearsLeader);
+      Wait.until(() -> follower.voters().names().contains(voter));
+      Wait.until(follower.voters()::hearsLeader);
       assertThat(looks).isNotEmpty().containsOnly(false);
     } finally {
       log.detachAppender(watch);
@@ -211,22 +198,13 @@ class ReplaceVoterTest {
 
   /** An empty node takes the place of one: in meta it follows without a vote. */
   private String startWithoutAVote() throws Exception {
-    String guest =
-        nodes.keySet().stream().filter(id -> !id.equals(leader("d0"))).findFirst().orElseThrow();
-    lines.cut(guest);
-    nodes.remove(guest).close();
+    String guest = other(leader("d0"));
+    stop(guest);
     CompletableFuture<TestNode> empty = start(guest, "2");
-    await().atMost(TestNode.PATIENCE).until(() -> stage(guest) == Stage.WAITING);
+    Wait.until(() -> stage(guest) == Stage.WAITING);
     String voter = lines.of(guest).info.voter();
     each(List.of("meta", "d0"), name -> change(name, group -> group.voters().remove(guest, voter)));
-    var any = nodes.values().iterator().next().node;
-    lines
-        .of(guest)
-        .invitations
-        .add(
-            new PeerLink.Invitation(
-                any.clusterId(), 1, lines.of(guest).info.incarnation(), List.of()));
-    await().atMost(TestNode.PATIENCE).until(() -> stage(guest) == Stage.FORMED);
+    invite(guest);
     change("meta", group -> group.voters().addListener(voter));
     // As if the change was lost and repeated.
     change("meta", group -> group.voters().addListener(voter));
@@ -242,46 +220,40 @@ class ReplaceVoterTest {
     LogGroup follows = nodes.get(guest).node.meta();
     assertThat(follows.voters().names()).hasSize(2).doesNotContain(voter);
     assertThat(follows.voters().listeners()).containsExactly(voter);
-    await().atMost(TestNode.PATIENCE).until(() -> follows.leadership().leader() != null);
+    Wait.until(() -> follows.leadership().leader() != null);
 
     // Without a leader, it neither leads nor closes its log.
     String gone = leader("meta");
     String home = home(gone);
-    lines.cut(gone);
-    nodes.remove(gone).close();
-    await().atMost(TestNode.PATIENCE).until(() -> follows.leadership().leader() == null);
+    stop(gone);
+    Wait.until(() -> follows.leadership().leader() == null);
     started(start(gone, home));
     leader("meta");
-    await().atMost(TestNode.PATIENCE).until(() -> follows.leadership().leader() != null);
+    Wait.until(() -> follows.leadership().leader() != null);
     assertThat(nodes.get(guest).node.failure()).isNotDone();
 
     // After a restart, it is the same; then its vote counts.
-    lines.cut(guest);
-    nodes.remove(guest).close();
+    stop(guest);
     LogGroup again = started(start(guest, "2")).node.meta();
     assertThat(again.voters().listeners()).containsExactly(voter);
     change("meta", group -> group.voters().add(voter));
-    await().atMost(TestNode.PATIENCE).until(() -> again.voters().names().contains(voter));
+    Wait.until(() -> again.voters().names().contains(voter));
     assertThat(again.voters().listeners()).isEmpty();
-    String other =
-        nodes.keySet().stream().filter(id -> !id.equals(guest)).findFirst().orElseThrow();
-    lines.cut(other);
-    nodes.remove(other).close();
+    String other = other(guest);
+    stop(other);
     leader("meta");
   }
 
   @Test
   void aBusyLeaderGivesUpOneThatIsToGetAVoteAndDoesNotAnswer() throws Exception {
-    String lost =
-        nodes.keySet().stream().filter(id -> !id.equals(leader("d0"))).findFirst().orElseThrow();
-    lines.cut(lost);
-    nodes.remove(lost).close();
+    String lost = other(leader("d0"));
+    stop(lost);
     LogGroup leader = group(leader("d0"), "d0");
     change("d0", group -> group.voters().remove(lost, null));
     underLoad(
         () -> {
           CompletableFuture<Void> added = leader.voters().add(lost);
-          await().atMost(TestNode.PATIENCE).until(added::isDone);
+          Wait.until(added::isDone);
           assertThat(added).isCompletedExceptionally();
         });
     // The next change is not refused because of that one.
@@ -291,8 +263,7 @@ class ReplaceVoterTest {
   @Test
   @Tag("full")
   void aFollowerOpensItsLogAgainWhileTheLeaderIsBusy() throws Exception {
-    String follower =
-        nodes.keySet().stream().filter(id -> !id.equals(leader("d0"))).findFirst().orElseThrow();
+    String follower = other(leader("d0"));
     TestNode opening = nodes.get(follower);
     RaftLogGroup group = opening.node.groups().get(1);
     underLoad(
@@ -310,8 +281,7 @@ class ReplaceVoterTest {
 
   @Test
   void aNodeWhoseCopyWasDroppedHasNoVoteUntilItHasTheEntryThatGaveIt() throws Exception {
-    String follower =
-        nodes.keySet().stream().filter(id -> !id.equals(leader("d0"))).findFirst().orElseThrow();
+    String follower = other(leader("d0"));
     String voter = lines.of(follower).info.voter();
     times(20, i -> appends.append("early"));
     change("d0", group -> group.voters().remove(follower, null));
@@ -323,24 +293,20 @@ class ReplaceVoterTest {
     assertThat(dropped.copy().adapter().keptOut()).isTrue();
 
     // As long as it has no vote, it may be stopped at any time.
-    lines.cut(follower);
-    nodes.remove(follower).close();
+    stop(follower);
     started(start(follower, "1"));
     RaftLogGroup again = nodes.get(follower).node.groups().get(1);
     assertThat(again.isVoteless()).isTrue();
     change("d0", group -> group.voters().add(voter));
-    await().atMost(TestNode.PATIENCE).until(() -> !again.isVoteless());
-    await().atMost(TestNode.PATIENCE).until(() -> !again.copy().adapter().keptOut());
+    Wait.until(() -> !again.isVoteless());
+    Wait.until(() -> !again.copy().adapter().keptOut());
     assertThat(temp.resolve("1/" + follower + "/dropped/d0")).doesNotExist();
 
     // Its vote counts, and stays through a restart.
-    lines.cut(follower);
-    nodes.remove(follower).close();
+    stop(follower);
     started(start(follower, "1"));
-    String other =
-        nodes.keySet().stream().filter(id -> !id.equals(follower)).findFirst().orElseThrow();
-    lines.cut(other);
-    nodes.remove(other).close();
+    String other = other(follower);
+    stop(other);
     appends.append("after");
     awaitEntries(nodes.get(follower));
   }
@@ -357,20 +323,14 @@ class ReplaceVoterTest {
     leaving.node.setPeers(leaving.node.peers());
     String voter = lines.of(removed).info.voter();
     // One of those that are to stay is away: the change begins, and does not end.
-    lines.cut(away);
-    nodes.remove(away).close();
+    stop(away);
     group(leader, "d0").voters().remove(removed, null);
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(() -> !leaving.log("d0").voters().names().contains(voter));
-    lines.cut(removed);
-    nodes.remove(removed).close();
+    Wait.until(() -> !leaving.log("d0").voters().names().contains(voter));
+    stop(removed);
     started(start(removed, "1"));
 
     started(start(away, "1"));
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(() -> group(leader("d0"), "d0").voters().names().size() == 2);
+    Wait.until(() -> group(leader("d0"), "d0").voters().names().size() == 2);
     change("d0", group -> group.voters().add(voter));
     appends.append("last");
     awaitEntries(nodes.get(removed));
@@ -389,21 +349,17 @@ class ReplaceVoterTest {
             .orElseThrow();
     Map<String, String> homes = Map.of(leader, home(leader), away, home(away));
     // The change begins, and does not end before the leader stops.
-    lines.cut(away);
-    nodes.remove(away).close();
+    stop(away);
     group(leader, "meta").voters().add(voter);
     RaftServer.Division changing = nodes.get(leader).log("meta").division().running();
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(() -> !changing.getRaftConf().getPreviousPeers().isEmpty());
-    lines.cut(leader);
-    nodes.remove(leader).close();
+    Wait.until(() -> !changing.getRaftConf().getPreviousPeers().isEmpty());
+    stop(leader);
     List<CompletableFuture<TestNode>> starts = new ArrayList<>();
     List.of(leader, away).forEach(id -> starts.add(start(id, homes.get(id))));
     each(starts, start -> started(start));
     change("meta", group -> group.voters().add(voter));
     LogGroup follows = nodes.get(guest).node.meta();
-    await().atMost(TestNode.PATIENCE).until(() -> follows.voters().names().contains(voter));
+    Wait.until(() -> follows.voters().names().contains(voter));
   }
 
   /** The engine would copy the snapshot, go back to it, and fail with the next entry. */
@@ -421,11 +377,30 @@ class ReplaceVoterTest {
     RaftLogGroup follows = nodes.get(guest).log("meta");
     assertThat(leader.copy().firstIndex())
         .isGreaterThan(follows.copy().adapter().snapshotIndex() + 1);
-    await().atMost(TestNode.PATIENCE).until(() -> follows.status().appliedIndex() >= last);
+    Wait.until(() -> follows.status().appliedIndex() >= last);
     change("meta", group -> group.voters().add(voter));
-    await().atMost(TestNode.PATIENCE).until(() -> follows.voters().names().contains(voter));
+    Wait.until(() -> follows.voters().names().contains(voter));
     assertThat(nodes.get(guest).state("meta").restores).hasValue(0);
     TestNode.append(leader, "last").get(10, TimeUnit.SECONDS);
+  }
+
+  private void invite(String id) {
+    var any = nodes.values().iterator().next().node;
+    String incarnation = lines.of(id).info.incarnation();
+    lines
+        .of(id)
+        .invitations
+        .add(new PeerLink.Invitation(any.clusterId(), 1, incarnation, List.of()));
+    Wait.until(() -> stage(id) == Stage.FORMED);
+  }
+
+  private void stop(String id) {
+    lines.cut(id);
+    nodes.remove(id).close();
+  }
+
+  private String other(String than) {
+    return nodes.keySet().stream().filter(id -> !id.equals(than)).findFirst().orElseThrow();
   }
 
   private String home(String id) {

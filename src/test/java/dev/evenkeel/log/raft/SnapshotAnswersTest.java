@@ -1,8 +1,8 @@
 package dev.evenkeel.log.raft;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.log.SnapshotManifest;
 import dev.evenkeel.log.SnapshotSource;
 import dev.evenkeel.util.files.ByteRate;
@@ -81,7 +81,7 @@ class SnapshotAnswersTest {
     // The engine may ask again.
     CompletableFuture<TermIndex> again = ask();
     newest.complete(null);
-    await().atMost(TestNode.PATIENCE).until(again::isDone);
+    Wait.until(again::isDone);
     assertThat(again).isCompletedWithValue(null);
     assertThat(asked).isEqualTo("a");
   }
@@ -90,7 +90,7 @@ class SnapshotAnswersTest {
   void anAnswerThatTheEngineHasNotHeardIsRememberedForAnotherLeader() {
     CompletableFuture<TermIndex> answer = ask();
     newest.complete(null);
-    await().atMost(TestNode.PATIENCE).until(answer::isDone);
+    Wait.until(answer::isDone);
     install.leaderChanged(B);
     assertThat(answer).isCompletedWithValue(null);
     assertThat(install.notTakenOver(A.toByteString())).isNull();
@@ -106,7 +106,7 @@ class SnapshotAnswersTest {
     CompletableFuture<TermIndex> answer = ask();
     assertThat(install.notTakenOver(A.toByteString())).isNull();
     newest.complete(new SnapshotManifest(1, 5, List.of()));
-    await().atMost(TestNode.PATIENCE).until(answer::isDone);
+    Wait.until(answer::isDone);
     assertThat(answer).isCompletedWithValue(TermIndex.valueOf(1, 5));
     assertThat(install.notTakenOver(A.toByteString())).isEqualTo(FIRST);
     install.takeOver();

@@ -3,7 +3,6 @@ package dev.evenkeel.log.raft;
 import static dev.evenkeel.Loops.each;
 import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.Wait;
 import dev.evenkeel.log.LogSettings;
@@ -93,7 +92,7 @@ class SnapshotInstallTest {
 
   private void awaitRestored() {
     RocksState state = nodes.get(away).state("d0");
-    await().atMost(TestNode.PATIENCE).until(() -> state.restores.get() > 0);
+    Wait.until(() -> state.restores.get() > 0);
     awaitEntriesEverywhere();
   }
 
@@ -148,9 +147,7 @@ class SnapshotInstallTest {
     String leader = leader();
     away = nodes.keySet().stream().filter(id -> !id.equals(leader)).findFirst().orElseThrow();
     times(ENTRIES, i -> appends.append("early"));
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(() -> applied(away) == applied(leader) && applied(away) >= appends.lastIndex());
+    Wait.until(() -> applied(away) == applied(leader) && applied(away) >= appends.lastIndex());
     long end =
         nodes.get(away).d0().copy().snapshot().get(TestNode.PATIENCE.toSeconds(), TimeUnit.SECONDS);
     nodes.remove(away).close();
@@ -209,7 +206,7 @@ class SnapshotInstallTest {
 
   private Path incoming() {
     Path directory = nodes.get(away).groupDirectory("d0").resolve("sm/incoming");
-    await().atMost(TestNode.PATIENCE).until(() -> DurableFiles.list(directory).isEmpty());
+    Wait.until(() -> DurableFiles.list(directory).isEmpty());
     return directory;
   }
 
@@ -225,7 +222,7 @@ class SnapshotInstallTest {
         });
     start(away);
     assertThat(halfway.await(TestNode.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-    await().atMost(TestNode.PATIENCE).until(() -> transfer().bytesHere() > 0);
+    Wait.until(() -> transfer().bytesHere() > 0);
     assertThat(transfer().from()).isEqualTo(leader);
     assertThat(transfer().bytesTotal()).isEqualTo(newest(leader).bytes());
     nodes.remove(away).close();
@@ -284,7 +281,7 @@ class SnapshotInstallTest {
           return source.read(chunk);
         });
     start(away);
-    await().atMost(TestNode.PATIENCE).until(() -> last.get() && transfer().from() == null);
+    Wait.until(() -> last.get() && transfer().from() == null);
     nodes.remove(first).close();
     Wait.until(() -> second.equals(nodes.get(away).d0().leadership().leader()));
     assertThat(nodes.get(away).state("d0").restores).hasValue(0);
@@ -353,7 +350,7 @@ class SnapshotInstallTest {
           return source.read(chunk);
         });
     start(away);
-    await().atMost(TestNode.PATIENCE).until(() -> chunks.get() >= 5);
+    Wait.until(() -> chunks.get() >= 5);
     String first = leader();
     Wait.until(() -> Objects.equals(nodes.get(away).d0().leadership().leader(), first));
     assertThat(chunks).hasValue(5);

@@ -2,8 +2,8 @@ package dev.evenkeel.log.raft;
 
 import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.log.LogSettings;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -90,7 +90,7 @@ class StaleTailTest {
         committed = last;
       }
       long end = committed.index;
-      await().atMost(TestNode.PATIENCE).until(() -> applied.containsKey(end));
+      Wait.until(() -> applied.containsKey(end));
       assertThat(applied).hasSize((int) end + 1);
     }
     applied.forEach(
@@ -107,7 +107,7 @@ class StaleTailTest {
       assertTaken(append(wire, "n2", 1, none, 1, -1));
       heartbeat(wire, new Entry(2, -1), 2).join();
       assertTaken(append(wire, "n3", 2, none, 3, 2));
-      await().atMost(TestNode.PATIENCE).until(() -> applied.containsKey(2L));
+      Wait.until(() -> applied.containsKey(2L));
     }
     assertThat(applied).isEqualTo(Map.of(0L, 2L, 1L, 2L, 2L, 2L));
   }

@@ -46,8 +46,8 @@ class ThreeNodesTest {
   @Test
   void agreeOnOneClusterAndHandLeadershipOver() {
     assertThat(nodes.running.values().stream().map(n -> n.node.clusterId()).distinct()).hasSize(1);
-    await().atMost(TestNode.PATIENCE).until(this::handsLeadershipOver);
-    await().atMost(TestNode.PATIENCE).until(this::whoDoesNotLeadNamesTheLeader);
+    Wait.until(this::handsLeadershipOver);
+    Wait.until(this::whoDoesNotLeadNamesTheLeader);
     appends.append("y");
     Wait.untilAsserted(
         () -> {
@@ -108,7 +108,7 @@ class ThreeNodesTest {
 
     nodes.start(away);
     RocksState state = nodes.running.get(away).state("d0");
-    await().atMost(TestNode.PATIENCE).until(() -> state.restores.get() > 0);
+    Wait.until(() -> state.restores.get() > 0);
     awaitEntriesEverywhere();
 
     // It is a full member again, also after a restart of its own.
@@ -223,12 +223,12 @@ class ThreeNodesTest {
     List<String> others = List.copyOf(nodes.running.keySet());
     others.forEach(id -> nodes.stop(id));
     nodes.start(away);
-    await().atMost(TestNode.PATIENCE).until(() -> nodes.d0(away).leadership().term() > 0);
+    Wait.until(() -> nodes.d0(away).leadership().term() > 0);
     assertThat(nodes.d0(away).copy().caughtUp()).as("without a leader").isFalse();
     each(others, id -> nodes.start(id));
     hasAllAsSoonAsItHasCaughtUp(away);
     for (String id : others) {
-      await().atMost(TestNode.PATIENCE).until(() -> nodes.d0(id).copy().caughtUp());
+      Wait.until(() -> nodes.d0(id).copy().caughtUp());
     }
     // The leader stays this time, and with it the term.
     String again = nodes.follower();
@@ -260,7 +260,7 @@ class ThreeNodesTest {
     // UNAVAILABLE: it was elected in the last moment, and is not ready.
     assertThat(refused.refusal())
         .isIn(Refusal.INDETERMINATE, Refusal.NOT_LEADER, Refusal.UNAVAILABLE);
-    await().atMost(TestNode.PATIENCE).until(() -> !nodes.d0(last).leadership().ready());
+    Wait.until(() -> !nodes.d0(last).leadership().ready());
     assertThat(nodes.running.get(last).node.failure()).isNotDone();
   }
 
@@ -286,10 +286,6 @@ class ThreeNodesTest {
     nodes
         .running
         .values()
-        .forEach(
-            node ->
-                await()
-                    .atMost(TestNode.PATIENCE)
-                    .untilAsserted(() -> appends.assertAllIn(node.state("d0").entries())));
+        .forEach(node -> Wait.untilAsserted(() -> appends.assertAllIn(node.state("d0").entries())));
   }
 }
