@@ -436,7 +436,7 @@ final class DataGroup {
   void submit(
       String group, Shard shard, DataCommand command, String sender, Network.Answer<Reply> answer) {
     DataCommand seen = bug.command(command, whole(state(), group, shard));
-    append(Entry.of(seen, clockMillis()), new OfLease(group, shard, command, sender, answer));
+    append(Entry.of(seen, clockMillis()), ofLease(group, shard, command, sender, answer));
   }
 
   /**
@@ -462,8 +462,7 @@ final class DataGroup {
               altered.offset(),
               altered.stateOffset()));
     }
-    append(
-        Entry.of(new CommitMany(seen), clockMillis()), new OfPositions(positions, sender, answer));
+    append(Entry.of(new CommitMany(seen), clockMillis()), ofPositions(positions, sender, answer));
   }
 
   /** Steps of several shards, as a dispatcher asks for them. */
@@ -473,7 +472,7 @@ final class DataGroup {
       Lease lease = whole(state(), each.group(), each.shard());
       seen.add((DataCommand.Step) bug.command(each.command(), lease));
     }
-    append(Entry.of(new DataCommand.TakeSteps(seen), clockMillis()), new OfSteps(steps, answer));
+    append(Entry.of(new DataCommand.TakeSteps(seen), clockMillis()), ofSteps(steps, answer));
   }
 
   /** Drops leases of a group, as a dispatcher asks all data groups to do. */
@@ -485,13 +484,13 @@ final class DataGroup {
     }
     long limit = bug.forgottenUpTo(command, highest);
     DataCommand seen = new DataCommand.ForgetLeases(of, limit, command.topicId());
-    append(Entry.of(seen, clockMillis()), new OfForgetting(command, answer));
+    append(Entry.of(seen, clockMillis()), ofForgetting(command, answer));
   }
 
   /** Messages, which may be to be kept until they are due. */
   void append(AppendBody.Item item, Network.Answer<AppendResults.Result> answer) {
     byte[] entry = Rig.appendEntry(clockMillis(), item);
-    append(entry, item.delayed() ? timer.keeping(item, answer) : new OfMessages(item, answer));
+    append(entry, item.delayed() ? timer.keeping(item, answer) : ofMessages(item, answer));
   }
 
   /** Batches of what handlers publish, for any shards of this group. */
@@ -499,7 +498,7 @@ final class DataGroup {
     List<AppendBody.Item> asked = AppendBody.read(ByteBuffer.wrap(body.clone()));
     List<AppendBody.Item> items = bug.published(asked, this::producerEpoch);
     byte[] entry = Rig.appendEntry(clockMillis(), items.toArray(AppendBody.Item[]::new));
-    append(entry, new OfOutputs(items, answer));
+    append(entry, ofOutputs(items, answer));
   }
 
   /** Cancels a delayed message, as the product's leaders do. */
@@ -561,59 +560,60 @@ final class DataGroup {
     log.append(entry, body, writer);
   }
 
-  private final class OfLease implements SimLog.Writer {
-    private final String group;
-    private final Shard shard;
-    private final DataCommand command;
-    private final String sender;
-    private final Network.Answer<Reply> answer;
-    private Lease before;
+  /** Tells the sender what the leader answers. */
+  private abstract class Answered<T> implements SimLog.Writer {
+    private final Network.Answer<T> answer;
 
-    OfLease(
-        String group,
-        Shard shard,
-        DataCommand command,
-        String sender,
-        Network.Answer<Reply> answer) {
-      this.group = group;
-      this.shard = shard;
-      this.command = command;
-      this.sender = sender;
+    Answered(Network.Answer<T> answer) {
       this.answer = answer;
     }
 
-    @Override
-    public void before(DataState state) {
-      before = whole(state, group, shard);
-    }
+    abstract T reply(DataState state, ByteBuffer bytes);
 
     @Override
-    public void applied(DataState state, ByteBuffer bytes) {
-      Reply reply = ReplyCodec.decode(bytes);
-      time.note(() -> command + " of " + sender + " -> " + reply);
-      Ledger ledger = around.ledgers().get(group);
-      if (ledger != null
-          && command instanceof DataCommand.RecordOutcomes c
-          && reply instanceof Reply.OfOffsets no) {
-        ledger.recorded(
-            shard,
-            c,
-            no.offsets(),
-            failures(state, group, shard).deadLetters(0, LETTERS_MAX, 1 << 20).letters(),
-            offset -> around.deadly(shard, offset));
-      }
-      if (ledger != null) {
-        ledger.applied(shard, command, sender, before, whole(state, group, shard), reply);
-        taken(command, before, reply);
-      }
-      answer.give(reply);
+    public final void applied(DataState state, ByteBuffer bytes) {
+      answer.give(reply(state, bytes));
       wake();
     }
 
     @Override
-    public void unknown() {
+    public final void unknown() {
       answer.never();
     }
+  }
+
+  private SimLog.Writer ofLease(
+      String group, Shard shard, DataCommand command, String sender, Network.Answer<Reply> answer) {
+    return new Answered<>(answer) {
+      private Lease before;
+
+      @Override
+      public void before(DataState state) {
+        before = whole(state, group, shard);
+      }
+
+      @Override
+      Reply reply(DataState state, ByteBuffer bytes) {
+        Reply reply = ReplyCodec.decode(bytes);
+        time.note(() -> command + " of " + sender + " -> " + reply);
+        Ledger ledger = around.ledgers().get(group);
+        if (ledger != null
+            && command instanceof DataCommand.RecordOutcomes c
+            && reply instanceof Reply.OfOffsets no) {
+          ledger.recorded(
+              shard,
+              c,
+              no.offsets(),
+              failures(state, group, shard).deadLetters(0, LETTERS_MAX, 1 << 20).letters(),
+              offset -> around.deadly(shard, offset));
+        }
+        if (ledger != null) {
+          ledger.applied(shard, command, sender, before, whole(state, group, shard), reply);
+          taken(command, before, reply);
+        }
+        return reply;
+      }
+    };
   }
 
   private void taken(DataCommand command, Lease before, Reply reply) {
@@ -623,202 +623,149 @@ final class DataGroup {
     }
   }
 
-  private final class OfSteps implements SimLog.Writer {
-    private final List<DataCommand.Step> steps;
-    private final Network.Answer<List<Reply>> answer;
-    private final List<Lease> before = new ArrayList<>();
+  private SimLog.Writer ofSteps(List<DataCommand.Step> steps, Network.Answer<List<Reply>> answer) {
+    return new Answered<>(answer) {
+      private final List<Lease> before = new ArrayList<>();
 
-    OfSteps(List<DataCommand.Step> steps, Network.Answer<List<Reply>> answer) {
-      this.steps = steps;
-      this.answer = answer;
-    }
+      @Override
+      public void before(DataState state) {
+        steps.forEach(each -> before.add(whole(state, each.group(), each.shard())));
+      }
 
-    @Override
-    public void before(DataState state) {
-      steps.forEach(each -> before.add(whole(state, each.group(), each.shard())));
-    }
-
-    @Override
-    public void applied(DataState state, ByteBuffer bytes) {
-      List<Reply> replies = ((Reply.OfSteps) ReplyCodec.decode(bytes)).replies();
-      time.note(() -> steps + " -> " + replies);
-      for (int i = 0; i < steps.size(); i++) {
-        DataCommand.Step each = steps.get(i);
-        Ledger ledger = around.ledgers().get(each.group());
-        if (ledger == null) {
-          continue;
+      @Override
+      List<Reply> reply(DataState state, ByteBuffer bytes) {
+        List<Reply> replies = ((Reply.OfSteps) ReplyCodec.decode(bytes)).replies();
+        time.note(() -> steps + " -> " + replies);
+        for (int i = 0; i < steps.size(); i++) {
+          DataCommand.Step each = steps.get(i);
+          Ledger ledger = around.ledgers().get(each.group());
+          if (ledger == null) {
+            continue;
+          }
+          Lease after = whole(state, each.group(), each.shard());
+          ledger.applied(each.shard(), each.command(), null, before.get(i), after, replies.get(i));
+          taken(each.command(), before.get(i), replies.get(i));
         }
-        Lease after = whole(state, each.group(), each.shard());
-        ledger.applied(each.shard(), each.command(), null, before.get(i), after, replies.get(i));
-        taken(each.command(), before.get(i), replies.get(i));
+        return replies;
       }
-      answer.give(replies);
-      wake();
-    }
-
-    @Override
-    public void unknown() {
-      answer.never();
-    }
+    };
   }
 
-  private final class OfPositions implements SimLog.Writer {
-    private final List<CommitMany.Position> positions;
-    private final String sender;
-    private final Network.Answer<Reply> answer;
-    private final List<Lease> before = new ArrayList<>();
+  private SimLog.Writer ofPositions(
+      List<CommitMany.Position> positions, String sender, Network.Answer<Reply> answer) {
+    return new Answered<>(answer) {
+      private final List<Lease> before = new ArrayList<>();
 
-    OfPositions(List<CommitMany.Position> positions, String sender, Network.Answer<Reply> answer) {
-      this.positions = positions;
-      this.sender = sender;
-      this.answer = answer;
-    }
-
-    @Override
-    public void before(DataState state) {
-      positions.forEach(each -> before.add(whole(state, each.group(), each.shard())));
-    }
-
-    @Override
-    public void applied(DataState state, ByteBuffer bytes) {
-      Reply reply = ReplyCodec.decode(bytes);
-      time.note(() -> positions + " of " + sender + " -> " + reply);
-      Map<Integer, Reply> refused = new HashMap<>();
-      ((Reply.OfCommits) reply)
-          .refused()
-          .forEach(each -> refused.put(each.index(), Reply.refused(each.refusal(), each.detail())));
-      for (int i = 0; i < positions.size(); i++) {
-        CommitMany.Position each = positions.get(i);
-        Ledger ledger = around.ledgers().get(each.group());
-        ledger.applied(
-            each.shard(),
-            each.command(),
-            sender,
-            before.get(i),
-            whole(state, each.group(), each.shard()),
-            refused.getOrDefault(i, Reply.DONE));
+      @Override
+      public void before(DataState state) {
+        positions.forEach(each -> before.add(whole(state, each.group(), each.shard())));
       }
-      answer.give(reply);
-      wake();
-    }
 
-    @Override
-    public void unknown() {
-      answer.never();
-    }
+      @Override
+      Reply reply(DataState state, ByteBuffer bytes) {
+        Reply reply = ReplyCodec.decode(bytes);
+        time.note(() -> positions + " of " + sender + " -> " + reply);
+        Map<Integer, Reply> refused = new HashMap<>();
+        ((Reply.OfCommits) reply)
+            .refused()
+            .forEach(
+                each -> refused.put(each.index(), Reply.refused(each.refusal(), each.detail())));
+        for (int i = 0; i < positions.size(); i++) {
+          CommitMany.Position each = positions.get(i);
+          Ledger ledger = around.ledgers().get(each.group());
+          ledger.applied(
+              each.shard(),
+              each.command(),
+              sender,
+              before.get(i),
+              whole(state, each.group(), each.shard()),
+              refused.getOrDefault(i, Reply.DONE));
+        }
+        return reply;
+      }
+    };
   }
 
-  private final class OfForgetting implements SimLog.Writer {
-    private final DataCommand.ForgetLeases command;
-    private final Network.Answer<Reply> answer;
-    private final List<Lease> before = new ArrayList<>();
+  private SimLog.Writer ofForgetting(
+      DataCommand.ForgetLeases command, Network.Answer<Reply> answer) {
+    return new Answered<>(answer) {
+      private final List<Lease> before = new ArrayList<>();
 
-    OfForgetting(DataCommand.ForgetLeases command, Network.Answer<Reply> answer) {
-      this.command = command;
-      this.answer = answer;
-    }
-
-    @Override
-    public void before(DataState state) {
-      for (LeaseKey key : state.tables().leasesOf(command.group())) {
-        before.add(state.tables().lease(key.group(), key.shard()));
-      }
-    }
-
-    @Override
-    public void applied(DataState state, ByteBuffer bytes) {
-      Reply reply = ReplyCodec.decode(bytes);
-      time.note(() -> command + " -> " + reply);
-      for (Lease lease : before) {
-        Ledger ledger = around.ledgers().get(lease.group());
-        if (ledger != null && state.tables().lease(lease.group(), lease.shard()) == null) {
-          ledger.forgotten(lease.shard(), command, lease);
+      @Override
+      public void before(DataState state) {
+        for (LeaseKey key : state.tables().leasesOf(command.group())) {
+          before.add(state.tables().lease(key.group(), key.shard()));
         }
       }
-      answer.give(reply);
-      wake();
-    }
 
-    @Override
-    public void unknown() {
-      answer.never();
-    }
-  }
-
-  private final class OfMessages implements SimLog.Writer {
-    private final AppendBody.Item item;
-    private final Network.Answer<AppendResults.Result> answer;
-    private long end;
-
-    OfMessages(AppendBody.Item item, Network.Answer<AppendResults.Result> answer) {
-      this.item = item;
-      this.answer = answer;
-    }
-
-    @Override
-    public void before(DataState state) {
-      ShardRecord shard = state.tables().shard(item.shard());
-      end = shard == null ? 0 : shard.end();
-    }
-
-    @Override
-    public void applied(DataState state, ByteBuffer reply) {
-      AppendResults.Result result = AppendResults.decode(reply).results().get(0);
-      time.note(() -> "batch for " + item.shard() + " -> " + result);
-      if (result.ok()) {
-        long now = state.tables().shard(item.shard()).end();
-        around.arrivals().taken(item, end, now, result.value());
-      }
-      answer.give(result);
-      wake();
-    }
-
-    @Override
-    public void unknown() {
-      answer.never();
-    }
-  }
-
-  private final class OfOutputs implements SimLog.Writer {
-    private final List<AppendBody.Item> items;
-    private final Network.Answer<ByteBuffer> answer;
-
-    OfOutputs(List<AppendBody.Item> items, Network.Answer<ByteBuffer> answer) {
-      this.items = items;
-      this.answer = answer;
-    }
-
-    @Override
-    public void applied(DataState state, ByteBuffer reply) {
-      List<AppendResults.Result> results = AppendResults.decode(reply.duplicate()).results();
-      for (int i = 0; i < items.size(); i++) {
-        Shard shard = items.get(i).shard();
-        Batch batch = items.get(i).batch();
-        AppendResults.Result result = results.get(i);
-        time.note(
-            () ->
-                "output to "
-                    + shard
-                    + " of producer "
-                    + batch.producerId()
-                    + "@"
-                    + batch.producerEpoch()
-                    + " from "
-                    + batch.firstSequence()
-                    + " -> "
-                    + result);
-        if (result.ok() && result.value() != AppendResults.Result.OFFSET_FORGOTTEN) {
-          around.arrivals().published(shard, batch, result.value());
+      @Override
+      Reply reply(DataState state, ByteBuffer bytes) {
+        Reply reply = ReplyCodec.decode(bytes);
+        time.note(() -> command + " -> " + reply);
+        for (Lease lease : before) {
+          Ledger ledger = around.ledgers().get(lease.group());
+          if (ledger != null && state.tables().lease(lease.group(), lease.shard()) == null) {
+            ledger.forgotten(lease.shard(), command, lease);
+          }
         }
+        return reply;
       }
-      answer.give(reply);
-      wake();
-    }
+    };
+  }
 
-    @Override
-    public void unknown() {
-      answer.never();
-    }
+  private SimLog.Writer ofMessages(
+      AppendBody.Item item, Network.Answer<AppendResults.Result> answer) {
+    return new Answered<>(answer) {
+      private long end;
+
+      @Override
+      public void before(DataState state) {
+        ShardRecord shard = state.tables().shard(item.shard());
+        end = shard == null ? 0 : shard.end();
+      }
+
+      @Override
+      AppendResults.Result reply(DataState state, ByteBuffer reply) {
+        AppendResults.Result result = AppendResults.decode(reply).results().get(0);
+        time.note(() -> "batch for " + item.shard() + " -> " + result);
+        if (result.ok()) {
+          long now = state.tables().shard(item.shard()).end();
+          around.arrivals().taken(item, end, now, result.value());
+        }
+        return result;
+      }
+    };
+  }
+
+  private SimLog.Writer ofOutputs(List<AppendBody.Item> items, Network.Answer<ByteBuffer> answer) {
+    return new Answered<>(answer) {
+
+      @Override
+      ByteBuffer reply(DataState state, ByteBuffer reply) {
+        List<AppendResults.Result> results = AppendResults.decode(reply.duplicate()).results();
+        for (int i = 0; i < items.size(); i++) {
+          Shard shard = items.get(i).shard();
+          Batch batch = items.get(i).batch();
+          AppendResults.Result result = results.get(i);
+          time.note(
+              () ->
+                  "output to "
+                      + shard
+                      + " of producer "
+                      + batch.producerId()
+                      + "@"
+                      + batch.producerEpoch()
+                      + " from "
+                      + batch.firstSequence()
+                      + " -> "
+                      + result);
+          if (result.ok() && result.value() != AppendResults.Result.OFFSET_FORGOTTEN) {
+            around.arrivals().published(shard, batch, result.value());
+          }
+        }
+        return reply;
+      }
+    };
   }
 
   private int producerEpoch(long id) {
