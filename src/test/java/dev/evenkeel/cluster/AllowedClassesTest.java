@@ -76,14 +76,10 @@ class AllowedClassesTest {
   void join() {
     int port = TestPorts.take(4);
     node = result(ClusterMembers.node(NodeSettings.lone(port)));
-    Config config = HazelcastConfigs.common(ClusterDefaults.CLUSTER_NAME, "127.0.0.1");
-    config.setClassLoader(AllowedClassesTest.class.getClassLoader()).setLiteMember(true);
-    HazelcastConfigs.socket(config).setPort(0);
-    config
-        .getAdvancedNetworkConfig()
-        .getJoin()
-        .getTcpIpConfig()
-        .setRequiredMember("127.0.0.1:" + NodePorts.hazelcast(port));
+    Config config =
+        TestHazelcast.lite(
+            ClusterDefaults.CLUSTER_NAME, "127.0.0.1", "127.0.0.1:" + NodePorts.hazelcast(port));
+    config.setClassLoader(AllowedClassesTest.class.getClassLoader());
     stranger = Hazelcast.newHazelcastInstance(config);
   }
 

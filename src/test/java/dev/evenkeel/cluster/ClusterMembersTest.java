@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
 import dev.evenkeel.Fails;
 import dev.evenkeel.TestPorts;
@@ -130,13 +129,7 @@ class ClusterMembersTest {
   }
 
   private static HazelcastInstance hazelcastAt(int port) {
-    return Hazelcast.getAllHazelcastInstances().stream()
-        .filter(
-            each ->
-                each.getCluster().getLocalMember().getAddress().getPort()
-                    == NodePorts.hazelcast(port))
-        .findFirst()
-        .orElseThrow();
+    return TestHazelcast.at(NodePorts.hazelcast(port));
   }
 
   private ClusterMember node(int port) {

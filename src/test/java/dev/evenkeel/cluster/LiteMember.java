@@ -34,14 +34,8 @@ public final class LiteMember {
   }
 
   private static void join(int port, String clusterName, Promise<ClusterMember> promise) {
-    Config config = HazelcastConfigs.common(clusterName, HOST);
-    config.setLiteMember(true);
-    HazelcastConfigs.socket(config).setPort(0);
-    config
-        .getAdvancedNetworkConfig()
-        .getJoin()
-        .getTcpIpConfig()
-        .setRequiredMember(new HostPort(HOST, port).hazelcast().toString());
+    Config config =
+        TestHazelcast.lite(clusterName, HOST, new HostPort(HOST, port).hazelcast().toString());
     config.setProperty("hazelcast.max.join.seconds", String.valueOf(JOIN_SECONDS_MAX));
     long begun = System.nanoTime();
     while (!promise.future().isComplete()) {

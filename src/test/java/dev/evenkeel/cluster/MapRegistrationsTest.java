@@ -4,7 +4,6 @@ import static dev.evenkeel.cluster.ClusterMembersTest.result;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
 import dev.evenkeel.TestPorts;
 import dev.evenkeel.Wait;
@@ -98,12 +97,6 @@ class MapRegistrationsTest {
   }
 
   private static HazelcastInstance instanceAt(int port) {
-    return Hazelcast.getAllHazelcastInstances().stream()
-        .filter(
-            each ->
-                each.getCluster().getLocalMember().getAddress().getPort()
-                    == NodePorts.hazelcast(port))
-        .findFirst()
-        .orElseThrow();
+    return TestHazelcast.at(NodePorts.hazelcast(port));
   }
 }

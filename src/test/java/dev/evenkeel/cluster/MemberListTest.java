@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.hazelcast.config.Config;
-import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
 import dev.evenkeel.TestPorts;
 import dev.evenkeel.Wait;
@@ -131,24 +130,11 @@ class MemberListTest {
   }
 
   private static HazelcastInstance instanceAt(HostPort place) {
-    return Hazelcast.getAllHazelcastInstances().stream()
-        .filter(
-            each ->
-                each.getCluster().getLocalMember().getAddress().getPort()
-                    == NodePorts.hazelcast(place.port()))
-        .findFirst()
-        .orElseThrow();
+    return TestHazelcast.at(NodePorts.hazelcast(place.port()));
   }
 
   private static Vertx plainApplication(HostPort node, String clusterName) {
-    Config config = HazelcastConfigs.common(clusterName, HOST);
-    config.setLiteMember(true);
-    HazelcastConfigs.socket(config).setPort(0);
-    config
-        .getAdvancedNetworkConfig()
-        .getJoin()
-        .getTcpIpConfig()
-        .setRequiredMember(node.hazelcast().toString());
+    Config config = TestHazelcast.lite(clusterName, HOST, node.hazelcast().toString());
     return result(
         Vertx.builder()
             .with(

@@ -277,13 +277,7 @@ class SharedAutomataTest {
   }
 
   private HazelcastInstance hazelcast() {
-    return Hazelcast.getAllHazelcastInstances().stream()
-        .filter(
-            each ->
-                each.getCluster().getLocalMember().getAddress().getPort()
-                    == first.hazelcast().port())
-        .findFirst()
-        .orElseThrow();
+    return TestHazelcast.at(first.hazelcast().port());
   }
 
   private int entries() {

@@ -114,14 +114,9 @@ class TlsMembersTest {
             .eventBus()
             .consumer("echo", message -> message.reply(message.body()))
             .completion());
-    Config config = HazelcastConfigs.common("tls-pair", "127.0.0.1");
-    config.setLiteMember(true);
-    HazelcastConfigs.socket(config).setPort(0);
-    config
-        .getAdvancedNetworkConfig()
-        .getJoin()
-        .getTcpIpConfig()
-        .setRequiredMember(new HostPort("127.0.0.1", first).hazelcast().toString());
+    Config config =
+        TestHazelcast.lite(
+            "tls-pair", "127.0.0.1", new HostPort("127.0.0.1", first).hazelcast().toString());
     VertxOptions options = new VertxOptions();
     options.getEventBusOptions().setHost("127.0.0.1");
     SecuredBus bus = result(SecuredBus.join(node("n3"), config, options));
