@@ -2,6 +2,7 @@ package dev.evenkeel.broker;
 
 import static dev.evenkeel.broker.Bench.get;
 import static dev.evenkeel.broker.Bench.refusal;
+import static dev.evenkeel.broker.Bench.refused;
 import static dev.evenkeel.broker.machine.Rig.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -88,8 +89,7 @@ class BatchChecksTest {
     for (Compression compression : List.of(Compression.LZ4, Compression.ZSTD)) {
       for (int bytes : new int[] {4_000, 400_000}) {
         Batch poison = withoutItsEnd(compressed(compression, 0, 0, bytes));
-        RefusedException refused = refusal(bench.append(shard, poison));
-        assertThat(refused.refusal()).isEqualTo(Refusal.INVALID);
+        RefusedException refused = refused(Refusal.INVALID, bench.append(shard, poison));
         assertThat(refused.getMessage()).startsWith("malformed batch: it ");
         refused = refusal(bench.append(shard, batch(0, 0, 0, 2), poison));
         assertThat(refused.refusal()).as("the whole request").isEqualTo(Refusal.INVALID);
@@ -142,7 +142,7 @@ class BatchChecksTest {
     for (int i = 0; i < answers.size(); i += 3) {
       assertThat(get(answers.get(i)).results())
           .containsExactly(new AppendResults.Result(null, offset));
-      assertThat(refusal(answers.get(i + 1)).refusal()).isEqualTo(Refusal.INVALID);
+      refused(Refusal.INVALID, answers.get(i + 1));
       assertThat(get(answers.get(i + 2)).results())
           .containsExactly(new AppendResults.Result(null, offset + 11));
       offset += 14;
@@ -157,8 +157,8 @@ class BatchChecksTest {
     assertThat(batch.length()).isLessThan(1_000);
     int most = Limits.APPEND_UNPACKED_BYTES_MAX / batch.unpackedLength();
     List<Batch> many = new ArrayList<>(Collections.nCopies(most + 1, batch));
-    RefusedException refused = refusal(bench.append(shard, many.toArray(Batch[]::new)));
-    assertThat(refused.refusal()).isEqualTo(Refusal.TOO_LARGE);
+    RefusedException refused =
+        refused(Refusal.TOO_LARGE, bench.append(shard, many.toArray(Batch[]::new)));
     assertThat(refused).hasMessageContaining("at most 67108864 are allowed");
     many.remove(0);
     assertThat(get(bench.append(shard, many.toArray(Batch[]::new))).results())

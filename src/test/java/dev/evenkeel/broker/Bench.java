@@ -19,6 +19,7 @@ import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
@@ -190,6 +191,13 @@ final class Bench implements AutoCloseable {
     FetchRequest request = FetchRequest.browse(shard, offset, 1 << 20, 1 << 20, waitMillis);
     return send(Addresses.data("n1"), Frames.request(Op.BROWSE, request.encode()))
         .map(FetchAnswer::decode);
+  }
+
+  /** The request is refused for this reason. */
+  static RefusedException refused(Refusal reason, Future<?> future) throws Exception {
+    RefusedException refused = refusal(future);
+    assertThat(refused.refusal()).isEqualTo(reason);
+    return refused;
   }
 
   static RefusedException refusal(Future<?> future) throws Exception {

@@ -2,7 +2,7 @@ package dev.evenkeel.broker;
 
 import static dev.evenkeel.Loops.times;
 import static dev.evenkeel.broker.Bench.get;
-import static dev.evenkeel.broker.Bench.refusal;
+import static dev.evenkeel.broker.Bench.refused;
 import static dev.evenkeel.broker.machine.Rig.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -44,8 +44,7 @@ class BrokerMetersTest {
     bench.submit("n1", bench.groupOf(shard), Commands.commit("g", shard, 1, 9));
     assertThat(bench.submit("n1", bench.groupOf(shard), Commands.commit("g", shard, 9, 9)))
         .isNotNull();
-    assertThat(refusal(bench.fetch("g", shard, 1, 10, 0)).refusal())
-        .isEqualTo(Refusal.OFFSET_OUT_OF_RANGE);
+    refused(Refusal.OFFSET_OUT_OF_RANGE, bench.fetch("g", shard, 1, 10, 0));
 
     // What has to be read is old for a while if reading takes long.
     Wait.untilAsserted(

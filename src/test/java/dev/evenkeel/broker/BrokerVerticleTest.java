@@ -4,6 +4,7 @@ import static dev.evenkeel.Loops.each;
 import static dev.evenkeel.Loops.times;
 import static dev.evenkeel.broker.Bench.get;
 import static dev.evenkeel.broker.Bench.refusal;
+import static dev.evenkeel.broker.Bench.refused;
 import static dev.evenkeel.broker.machine.Rig.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -72,21 +73,53 @@ import org.junit.jupiter.api.Test;
 class BrokerVerticleTest {
   @Closing private Bench bench;
   private Shard shard;
+  private Shard other;
 
   private void begin(Bench made) throws Exception {
     bench = made;
     shard = new Shard(bench.create("orders", 2).id(), 0);
+    other = new Shard(shard.topicId(), 1);
   }
 
-  @Test
-  void theWayOfAMessageAndOfItsShard() throws Exception {
+  /** One log group, and no entry that raises its level comes in between. */
+  private void beginAtTheNewestLevel() throws Exception {
+    begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
+    awaitLevel();
+  }
+
+  private void beginWithTwoShardsOwned() throws Exception {
     begin(Bench.one());
+    bench.grant("g", shard, "a", 0);
+    bench.grant("g", other, "a", 0);
+  }
+
+  /** Two nodes, each of which leads one of two log groups, and which soon give up. */
+  private void beginWithTwoLeaders() throws Exception {
+    JsonObject options = new JsonObject().put("procedureMillisMax", 200).put("reconcileMillis", 50);
+    bench = new Bench(1 << 20, options, 2, "n1", "n2");
+    bench.cluster.group("d1").lead("n2", true);
+  }
+
+  private List<LeaseChange> leaseChanges() {
     List<LeaseChange> changes = new CopyOnWriteArrayList<>();
     bench
         .vertx
         .eventBus()
         .<JsonObject>consumer(
             Addresses.LEASE_CHANGES, m -> changes.add(LeaseChange.fromJson(m.body())));
+    return changes;
+  }
+
+  /** The shard is to go from its first owner to b. */
+  private void handOver() throws Exception {
+    Drain drain = new Drain("b", 99, new Drain.Heir("b-1", 5_000));
+    bench.submit("n1", 0, new DataCommand.SetDrain("g", shard, 1, drain));
+  }
+
+  @Test
+  void theWayOfAMessageAndOfItsShard() throws Exception {
+    begin(Bench.one());
+    List<LeaseChange> changes = leaseChanges();
 
     AppendResults appended = get(bench.append(shard, batch(7, 0, 0, 3), batch(7, 0, 3, 2)));
     assertThat(appended.results()).extracting(AppendResults.Result::value).containsExactly(0L, 3L);
@@ -103,7 +136,7 @@ class BrokerVerticleTest {
     byte[] state = {1, 2, 3};
     assertThat(bench.submit("n1", group, new DataCommand.Release("g", shard, 1, 5, 5, state)))
         .isEqualTo(Reply.DONE);
-    assertThat(refusal(bench.fetch("g", shard, 1, 5, 0)).refusal()).isEqualTo(Refusal.FENCED);
+    refused(Refusal.FENCED, bench.fetch("g", shard, 1, 5, 0));
     assertThat(bench.grant("g", shard, "b", 1).epoch()).isEqualTo(2);
 
     Bytes body = new Bytes().text("g");
@@ -138,7 +171,7 @@ class BrokerVerticleTest {
 
     Future<FetchAnswer> waiting = bench.fetch("g", shard, 1, 0, 15_000);
     bench.now.addAndGet(499);
-    get(bench.append(new Shard(shard.topicId(), 1), batch(7, 0, 0, 1)));
+    get(bench.append(other, batch(7, 0, 0, 1)));
     assertThat(waiting.isComplete()).isFalse();
     bench.now.addAndGet(1);
     assertThat(get(waiting).batches().get(0).batch().count()).isEqualTo(3);
@@ -163,15 +196,13 @@ class BrokerVerticleTest {
     bench.grant("g", shard, "a", 0);
     Future<FetchAnswer> fenced = bench.fetch("g", shard, 1, 0, 15_000);
     bench.grant("g", shard, "b", 1);
-    assertThat(refusal(fenced).refusal()).isEqualTo(Refusal.FENCED);
+    refused(Refusal.FENCED, fenced);
 
     Future<FetchAnswer> deposed = bench.fetch("g", shard, 2, 0, 15_000);
     bench.cluster.group("d" + bench.groupOf(shard)).lead("n2", true);
-    RefusedException refused = refusal(deposed);
-    assertThat(refused.refusal()).isEqualTo(Refusal.NOT_LEADER);
+    RefusedException refused = refused(Refusal.NOT_LEADER, deposed);
     assertThat(refused.getMessage()).isEqualTo("n2");
-    assertThat(refusal(bench.append(shard, batch(0, 0, 0, 1))).refusal())
-        .isEqualTo(Refusal.NOT_LEADER);
+    refused(Refusal.NOT_LEADER, bench.append(shard, batch(0, 0, 0, 1)));
     bench.cluster.group("d" + bench.groupOf(shard)).lead("n1", false);
     assertThat(refusal(bench.fetch("g", shard, 2, 0, 0)).refusal())
         .as("a leader that is catching up does not fence")
@@ -209,14 +240,12 @@ class BrokerVerticleTest {
 
   @Test
   void whoGetsAShardNextMayFetchBeforeItIsReleased() throws Exception {
-    begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
-    awaitLevel();
+    beginAtTheNewestLevel();
     bench.grant("g", shard, "a", 0);
     assertThat(refusal(fetchAhead("g")).refusal())
         .as("nobody gets it next")
         .isEqualTo(Refusal.FENCED);
-    Drain drain = new Drain("b", 99, new Drain.Heir("b-1", 5_000));
-    bench.submit("n1", 0, new DataCommand.SetDrain("g", shard, 1, drain));
+    handOver();
     Future<FetchAnswer> owner = bench.fetch("g", shard, 1, 0, 15_000);
     Future<FetchAnswer> next = fetchAhead("g");
     get(bench.append(shard, batch(0, 0, 0, 3)));
@@ -236,8 +265,7 @@ class BrokerVerticleTest {
 
   @Test
   void whoContinuesASealedShardIsToldItsStage() throws Exception {
-    begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
-    awaitLevel();
+    beginAtTheNewestLevel();
     bench.grant("g", shard, "a", 0);
     bench.control(Op.RESHARD_TOPIC, new Bytes().text("orders").i32(3));
     bench.submit(
@@ -254,14 +282,12 @@ class BrokerVerticleTest {
 
   @Test
   void aFetchAheadEndsWhenTheHandoverIsCalledOff() throws Exception {
-    begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
-    awaitLevel();
+    beginAtTheNewestLevel();
     bench.grant("g", shard, "a", 0);
-    Drain drain = new Drain("b", 99, new Drain.Heir("b-1", 5_000));
-    bench.submit("n1", 0, new DataCommand.SetDrain("g", shard, 1, drain));
+    handOver();
     Future<FetchAnswer> next = fetchAhead("g");
     bench.submit("n1", 0, new DataCommand.SetDrain("g", shard, 1, null));
-    assertThat(refusal(next).refusal()).isEqualTo(Refusal.FENCED);
+    refused(Refusal.FENCED, next);
   }
 
   /** Sooner than the 15 s that it might wait. */
@@ -296,10 +322,7 @@ class BrokerVerticleTest {
 
   @Test
   void fetchesThatWaitTogetherEndWithTheFirstMessage() throws Exception {
-    begin(Bench.one());
-    Shard other = new Shard(shard.topicId(), 1);
-    bench.grant("g", shard, "a", 0);
-    bench.grant("g", other, "a", 0);
+    beginWithTwoShardsOwned();
     var waiting = bench.fetchMany(fetch("g", shard, 0, 15_000), fetch("g", other, 0, 15_000));
     get(bench.append(other, batch(0, 0, 0, 2)));
     FetchManyAnswer woken = get(waiting);
@@ -319,10 +342,7 @@ class BrokerVerticleTest {
 
   @Test
   void oneOfManyFetchesIsRefusedAndNamed() throws Exception {
-    begin(Bench.one());
-    Shard other = new Shard(shard.topicId(), 1);
-    bench.grant("g", shard, "a", 0);
-    bench.grant("g", other, "a", 0);
+    beginWithTwoShardsOwned();
     var waiting = bench.fetchMany(fetch("g", shard, 0, 15_000), fetch("g", other, 0, 15_000));
     bench.grant("g", other, "b", 1);
     List<FetchManyAnswer.Part> parts = get(waiting).parts();
@@ -330,15 +350,12 @@ class BrokerVerticleTest {
     Refused.with(Refusal.FENCED, () -> Frames.answerBody(parts.get(0).frame()));
     FetchRequest[] tooMany = new FetchRequest[Limits.FETCHES_A_REQUEST_MAX + 1];
     Arrays.fill(tooMany, fetch("g", shard, 0, 15_000));
-    assertThat(refusal(bench.fetchMany(tooMany)).refusal()).isEqualTo(Refusal.INVALID);
+    refused(Refusal.INVALID, bench.fetchMany(tooMany));
   }
 
   @Test
   void aLaterFetchTakesTheShardOutOfThoseThatWaitTogether() throws Exception {
-    begin(Bench.one());
-    Shard other = new Shard(shard.topicId(), 1);
-    bench.grant("g", shard, "a", 0);
-    bench.grant("g", other, "a", 0);
+    beginWithTwoShardsOwned();
     var former = bench.fetchMany(fetch("g", shard, 0, 15_000), fetch("g", other, 0, 15_000));
     Future<FetchAnswer> alone = bench.fetch("g", shard, 1, 0, 15_000);
     get(bench.append(shard, batch(0, 0, 0, 1)));
@@ -409,7 +426,7 @@ class BrokerVerticleTest {
     assertThat(nothing.endOffset()).isEqualTo(1);
     Future<FetchAnswer> deposed = bench.browse(shard, 1, 15_000);
     bench.cluster.group("d" + bench.groupOf(shard)).lead("n2", true);
-    assertThat(refusal(deposed).refusal()).isEqualTo(Refusal.NOT_LEADER);
+    refused(Refusal.NOT_LEADER, deposed);
   }
 
   @Test
@@ -417,12 +434,11 @@ class BrokerVerticleTest {
     begin(Bench.one());
     get(bench.append(shard, batch(0, 0, 0, 4)));
     bench.grant("g", shard, "a", 0);
-    RefusedException refused = refusal(bench.fetch("g", shard, 1, 5, 0));
-    assertThat(refused.refusal()).isEqualTo(Refusal.OFFSET_OUT_OF_RANGE);
+    RefusedException refused =
+        refused(Refusal.OFFSET_OUT_OF_RANGE, bench.fetch("g", shard, 1, 5, 0));
     assertThat(refused.getMessage()).isEqualTo("0..4");
-    assertThat(refusal(bench.fetch("g", new Shard(shard.topicId(), 9), 1, 0, 0)).refusal())
-        .isEqualTo(Refusal.UNKNOWN_SHARD);
-    assertThat(refusal(bench.fetch("h", shard, 1, 0, 0)).refusal()).isEqualTo(Refusal.FENCED);
+    refused(Refusal.UNKNOWN_SHARD, bench.fetch("g", new Shard(shard.topicId(), 9), 1, 0, 0));
+    refused(Refusal.FENCED, bench.fetch("h", shard, 1, 0, 0));
     FetchRequest browse = FetchRequest.browse(shard, 0, 1, 1, 0);
     ByteBuffer found = bench.control(Op.BROWSE, browse.encode());
     assertThat(FetchAnswer.decode(found).batches()).hasSize(1);
@@ -470,8 +486,7 @@ class BrokerVerticleTest {
     log.hold();
     Future<AppendResults> first = bench.append(shard, batch(0, 0, 0, 1));
     await().until(() -> log.held() == 1);
-    assertThat(refusal(bench.append(shard, batch(0, 0, 0, 1))).refusal())
-        .isEqualTo(Refusal.OVERLOADED);
+    refused(Refusal.OVERLOADED, bench.append(shard, batch(0, 0, 0, 1)));
     log.release();
     get(first);
     get(bench.append(shard, batch(0, 0, 0, 1)));
@@ -481,7 +496,7 @@ class BrokerVerticleTest {
   void malformedRequestsAreAnsweredAndChangeNothing() throws Exception {
     begin(Bench.one());
     // The verticle raises the feature level on its own, at any time after its start.
-    await().until(this::isAtTheNewestLevel);
+    awaitLevel();
     int entries = entries();
     Buffer good = Bench.appendRequest(shard, batch(0, 0, 0, 1));
     List<Buffer> bad = new ArrayList<>();
@@ -523,11 +538,6 @@ class BrokerVerticleTest {
     assertThat(entries()).isEqualTo(entries);
   }
 
-  private boolean isAtTheNewestLevel() {
-    return bench.nodes.get("n1").data().stream()
-        .allMatch(group -> group.level() == FeatureLevel.reads());
-  }
-
   private int entries() {
     return bench.cluster.group("d0").entries.size()
         + bench.cluster.group("d1").entries.size()
@@ -544,12 +554,9 @@ class BrokerVerticleTest {
     Bytes remove = new Bytes();
     CommandCodec.write(remove, new MetaCommand.RemoveTopic(shard.topicId(), 0));
     String control = Addresses.control("n1");
-    assertThat(refusal(bench.send(control, Frames.request(Op.SUBMIT_DATA, retain))).refusal())
-        .isEqualTo(Refusal.INVALID);
-    assertThat(refusal(bench.send(control, Frames.request(Op.SUBMIT_DATA, drop))).refusal())
-        .isEqualTo(Refusal.INVALID);
-    assertThat(refusal(bench.send(control, Frames.request(Op.SUBMIT_META, remove))).refusal())
-        .isEqualTo(Refusal.INVALID);
+    refused(Refusal.INVALID, bench.send(control, Frames.request(Op.SUBMIT_DATA, retain)));
+    refused(Refusal.INVALID, bench.send(control, Frames.request(Op.SUBMIT_DATA, drop)));
+    refused(Refusal.INVALID, bench.send(control, Frames.request(Op.SUBMIT_META, remove)));
   }
 
   @Test
@@ -560,8 +567,7 @@ class BrokerVerticleTest {
     BrokerNode node = bench.nodes.get("n1");
     bench.diskFree.set(999);
     node.checkDisk();
-    RefusedException refused = refusal(bench.append(shard, batch(0, 0, 0, 1)));
-    assertThat(refused.refusal()).isEqualTo(Refusal.DISK_FULL);
+    RefusedException refused = refused(Refusal.DISK_FULL, bench.append(shard, batch(0, 0, 0, 1)));
     assertThat(refused.getMessage()).contains("999", "1000", "evenkeel-broker");
     assertThat(node.log().all()).noneMatch(group -> group.elections().eligibility().eligible());
     assertThat(get(bench.fetch("g", shard, 1, 0, 0)).batches()).hasSize(1);
@@ -594,11 +600,10 @@ class BrokerVerticleTest {
     Batch good = batch(0, 0, 0, 1);
     byte[] bytes = good.bytes().array().clone();
     bytes[bytes.length - 1] ^= 1;
-    assertThat(refusal(bench.append(shard, new Batch(ByteBuffer.wrap(bytes)))).refusal())
-        .isEqualTo(Refusal.CORRUPT);
+    refused(Refusal.CORRUPT, bench.append(shard, new Batch(ByteBuffer.wrap(bytes))));
     Bytes both = new Bytes();
     AppendBody.write(both, shard, good);
-    AppendBody.write(both, new Shard(shard.topicId(), 1), good);
+    AppendBody.write(both, other, good);
     assertThat(
             refusal(bench.send(Addresses.data("n1"), Frames.request(Op.APPEND, both))).getMessage())
         .contains("different log groups");
@@ -618,8 +623,9 @@ class BrokerVerticleTest {
     Bytes create = new Bytes().text("orders").i32(3);
     RecordCodec.TOPIC_CONFIG.write(create, TopicConfig.DEFAULT);
     RefusedException exists =
-        refusal(bench.send(Addresses.control("n1"), Frames.request(Op.CREATE_TOPIC, create)));
-    assertThat(exists.refusal()).isEqualTo(Refusal.TOPIC_EXISTS);
+        refused(
+            Refusal.TOPIC_EXISTS,
+            bench.send(Addresses.control("n1"), Frames.request(Op.CREATE_TOPIC, create)));
     assertThat(exists.getMessage()).isEqualTo("topic 'orders' exists with 2 shards");
 
     TopicConfig config = new TopicConfig(1, 2, 3);
@@ -636,8 +642,7 @@ class BrokerVerticleTest {
     assertThat(ReplyCodec.decode(bench.control(Op.DELETE_TOPIC, new Bytes().text("orders"))))
         .isEqualTo(Reply.DONE);
     assertThat(view().topics()).isEmpty();
-    assertThat(refusal(bench.append(shard, batch(0, 0, 0, 1)).map(each -> first(each))).refusal())
-        .isEqualTo(Refusal.UNKNOWN_TOPIC);
+    refused(Refusal.UNKNOWN_TOPIC, bench.append(shard, batch(0, 0, 0, 1)).map(each -> first(each)));
     assertThat(bench.create("orders", 1).id()).isEqualTo(shard.topicId() + 1);
     await().until(() -> !announced.isEmpty());
   }
@@ -672,14 +677,7 @@ class BrokerVerticleTest {
 
   @Test
   void reachesGroupsThatOthersLeadAndTakesUpWhatWasLeftUndone() throws Exception {
-    bench =
-        new Bench(
-            1 << 20,
-            new JsonObject().put("procedureMillisMax", 200).put("reconcileMillis", 50),
-            2,
-            "n1",
-            "n2");
-    bench.cluster.group("d1").lead("n2", true);
+    beginWithTwoLeaders();
     TopicInfo topic = createSoonerOrLater("orders", 4);
     for (BrokerNode node : bench.nodes.values()) {
       assertThat(node.data().get(0).tables().shardsOf(topic.id())).hasSize(2);
@@ -690,37 +688,31 @@ class BrokerVerticleTest {
     Bytes create = new Bytes().text("late").i32(4);
     RecordCodec.TOPIC_CONFIG.write(create, TopicConfig.DEFAULT);
     RefusedException undone =
-        refusal(bench.send(Addresses.control("n1"), Frames.request(Op.CREATE_TOPIC, create)));
-    assertThat(undone.refusal()).isEqualTo(Refusal.INDETERMINATE);
+        refused(
+            Refusal.INDETERMINATE,
+            bench.send(Addresses.control("n1"), Frames.request(Op.CREATE_TOPIC, create)));
     assertThat(view().topic("late")).isNull();
     bench.cluster.group("d0").lead("n2", true);
     await().until(() -> view().topic("late") != null);
 
     bench.cluster.group("meta").lead("n2", true);
     RefusedException elsewhere =
-        refusal(bench.send(Addresses.control("n1"), Frames.request(Op.CREATE_TOPIC, create)));
-    assertThat(elsewhere.refusal()).isEqualTo(Refusal.NOT_LEADER);
+        refused(
+            Refusal.NOT_LEADER,
+            bench.send(Addresses.control("n1"), Frames.request(Op.CREATE_TOPIC, create)));
     assertThat(elsewhere.getMessage()).isEqualTo("n2");
   }
 
   @Test
   void leadersOfDataGroupsDoWhatTheLeaderOfMetaCouldNot() throws Exception {
-    bench =
-        new Bench(
-            1 << 20,
-            new JsonObject().put("procedureMillisMax", 200).put("reconcileMillis", 50),
-            2,
-            "n1",
-            "n2");
-    bench.cluster.group("d1").lead("n2", true);
+    beginWithTwoLeaders();
     int topic = createSoonerOrLater("orders", 4).id();
     bench.cluster.group("d1").lead(null, false);
     TopicConfig config = new TopicConfig(1, 2, 3);
     Bytes configure = new Bytes().text("orders");
     RecordCodec.TOPIC_CONFIG.write(configure, config);
     Buffer request = Frames.request(Op.CONFIGURE_TOPIC, configure);
-    assertThat(refusal(bench.send(Addresses.control("n1"), request)).refusal())
-        .isEqualTo(Refusal.INDETERMINATE);
+    refused(Refusal.INDETERMINATE, bench.send(Addresses.control("n1"), request));
     bench.cluster.group("d1").lead("n2", true);
     DataState led = bench.nodes.get("n2").data().get(1);
     await().until(() -> led.tables().topic(topic).config().equals(config));
@@ -849,8 +841,7 @@ class BrokerVerticleTest {
     Batch bomb = compressed(Compression.ZSTD, 0);
     bomb.bytes().putInt(Batch.HEADER_BYTES, 1 << 30);
     bomb.stamped(0, 0, 0);
-    RefusedException refused = refusal(bench.append(shard, bomb));
-    assertThat(refused.refusal()).isEqualTo(Refusal.INVALID);
+    RefusedException refused = refused(Refusal.INVALID, bench.append(shard, bomb));
     assertThat(refused).hasMessageContaining("its 100 messages would have 1073741824 bytes");
   }
 
@@ -868,8 +859,7 @@ class BrokerVerticleTest {
   /** Two entries are held up, and then what has come meanwhile is one. */
   @Test
   void commitsThatWaitBecomeOneEntryAndGetTheirOwnShares() throws Exception {
-    begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
-    awaitLevel();
+    beginAtTheNewestLevel();
     get(bench.append(shard, batch(7, 0, 0, 9)));
     each(List.of("g", "h", "i"), group -> bench.grant(group, shard, "a", 0));
     FakeCluster.Group log = bench.cluster.group("d0");
@@ -911,8 +901,7 @@ class BrokerVerticleTest {
 
   @Test
   void stepsOfManyShardsAreOneEntry() throws Exception {
-    begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
-    awaitLevel();
+    beginAtTheNewestLevel();
     Drain drain = new Drain("c", 99, new Drain.Heir("c-1", 5_000));
     get(bench.append(shard, compressed(Compression.LZ4, 1_000)));
     bench.grant("g", shard, "a", 0);
@@ -928,17 +917,10 @@ class BrokerVerticleTest {
 
   @Test
   void aReleaseGrantsTheShardToTheNextOwnerAndSaysSo() throws Exception {
-    begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
-    awaitLevel();
-    List<LeaseChange> changes = new CopyOnWriteArrayList<>();
-    bench
-        .vertx
-        .eventBus()
-        .<JsonObject>consumer(
-            Addresses.LEASE_CHANGES, m -> changes.add(LeaseChange.fromJson(m.body())));
+    beginAtTheNewestLevel();
+    List<LeaseChange> changes = leaseChanges();
     bench.grant("g", shard, "a", 0);
-    Drain drain = new Drain("b", 99, new Drain.Heir("b-1", 5_000));
-    bench.submit("n1", 0, new DataCommand.SetDrain("g", shard, 1, drain));
+    handOver();
     bench.submit("n1", 0, new DataCommand.Release("g", shard, 1, 0, -1, null));
     Lease lease = bench.nodes.get("n1").data().get(0).tables().lease("g", shard);
     assertThat(lease.ownedAt(2)).isTrue();
@@ -994,8 +976,7 @@ class BrokerVerticleTest {
     Batch batch = batch(0, 0, 0, 3);
     batch.bytes().putInt(32, 7);
     batch.stamped(0, 0, 0);
-    RefusedException refused = refusal(bench.append(shard, batch));
-    assertThat(refused.refusal()).isEqualTo(Refusal.INVALID);
+    RefusedException refused = refused(Refusal.INVALID, bench.append(shard, batch));
     assertThat(refused).hasMessage("malformed batch: message 4 of 7 ends early");
     assertThat(log.entries).hasSize(before);
   }

@@ -1,7 +1,7 @@
 package dev.evenkeel.broker;
 
 import static dev.evenkeel.broker.Bench.get;
-import static dev.evenkeel.broker.Bench.refusal;
+import static dev.evenkeel.broker.Bench.refused;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -216,10 +216,9 @@ class DelayedRequestsTest {
 
   @Test
   void whatIsNoIdIsRefused() throws Exception {
-    assertThat(refusal(cancel(new DelayedId(0, -1, 0, 0))).refusal()).isEqualTo(Refusal.INVALID);
+    refused(Refusal.INVALID, cancel(new DelayedId(0, -1, 0, 0)));
     assertThat(unknown(get(cancel(new DelayedId(0, 1, 2, 3))))).isTrue();
     shard = new Shard(shard.topicId(), 9);
-    assertThat(refusal(cancel(new DelayedId(9, 1, 2, 3))).refusal())
-        .isEqualTo(Refusal.UNKNOWN_SHARD);
+    refused(Refusal.UNKNOWN_SHARD, cancel(new DelayedId(9, 1, 2, 3)));
   }
 }

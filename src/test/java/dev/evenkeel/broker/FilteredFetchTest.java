@@ -3,7 +3,7 @@ package dev.evenkeel.broker;
 import static dev.evenkeel.Loops.each;
 import static dev.evenkeel.Loops.times;
 import static dev.evenkeel.broker.Bench.get;
-import static dev.evenkeel.broker.Bench.refusal;
+import static dev.evenkeel.broker.Bench.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Closing;
@@ -72,7 +72,7 @@ class FilteredFetchTest {
     get(bench.append(shard, batch("b", "c")));
     get(bench.append(shard, batch("d")));
     Future<FetchAnswer> plain = bench.fetch(fetch("g2", 1, 0, 0));
-    assertThat(refusal(plain).refusal()).isEqualTo(Refusal.FENCED);
+    refused(Refusal.FENCED, plain);
     assertThat(waiting.isComplete()).as("by what it does not want").isFalse();
     AppendResults last = get(bench.append(shard, batch("e", "a", "a", "f", "a")));
     FetchAnswer answer = get(waiting);
@@ -121,12 +121,12 @@ class FilteredFetchTest {
     bench.grant("g", shard, "a", 0);
     Future<FetchAnswer> waiting = bench.fetch(fetch("g", 1, 0, 15_000, "key=a"));
     bench.grant("g", shard, "b", 1);
-    assertThat(refusal(waiting).refusal()).isEqualTo(Refusal.FENCED);
+    refused(Refusal.FENCED, waiting);
     Future<FetchAnswer> later = bench.fetch(fetch("g", 2, 0, 15_000, "key=a"));
     Future<FetchAnswer> again = bench.fetch(fetch("g", 2, 0, 15_000, "key=a"));
     assertThat(get(later).batches()).as("given up").isEmpty();
     bench.cluster.group("d" + bench.groupOf(shard)).lead("n2", true);
-    assertThat(refusal(again).refusal()).isEqualTo(Refusal.NOT_LEADER);
+    refused(Refusal.NOT_LEADER, again);
   }
 
   @Test

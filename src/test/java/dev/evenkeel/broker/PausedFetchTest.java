@@ -2,7 +2,7 @@ package dev.evenkeel.broker;
 
 import static dev.evenkeel.Loops.each;
 import static dev.evenkeel.broker.Bench.get;
-import static dev.evenkeel.broker.Bench.refusal;
+import static dev.evenkeel.broker.Bench.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Closing;
@@ -187,7 +187,7 @@ class PausedFetchTest {
     pause();
     Future<FetchAnswer> waiting = bench.fetch("g", shard, 1, 0, 15_000);
     bench.grant("g", shard, "b", 1);
-    assertThat(refusal(waiting).refusal()).isEqualTo(Refusal.FENCED);
+    refused(Refusal.FENCED, waiting);
     Future<FetchAnswer> next = bench.fetch("g", shard, 2, 0, 15_000);
     assertWaits(next);
     meta(new MetaCommand.ForgetGroup("g"));
@@ -201,7 +201,7 @@ class PausedFetchTest {
     pause();
     Future<FetchAnswer> waiting = bench.fetch("g", shard, 1, 0, 15_000);
     bench.cluster.group("d0").lead("n2", true);
-    assertThat(refusal(waiting).refusal()).isEqualTo(Refusal.NOT_LEADER);
+    refused(Refusal.NOT_LEADER, waiting);
     FetchRequest request = new FetchRequest("g", shard, 1, 0, 1 << 20, 1 << 20, 0, 15_000);
     Future<FetchAnswer> there =
         bench
