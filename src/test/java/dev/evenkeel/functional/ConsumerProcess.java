@@ -3,12 +3,14 @@ package dev.evenkeel.functional;
 import static dev.evenkeel.Futures.await;
 
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.Unchecked;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
@@ -57,6 +59,18 @@ final class ConsumerProcess {
     }
   }
 
+  /** Does something after a while, and is then done. */
+  static Future<Void> after(Vertx vertx, long millis, Runnable action) {
+    Promise<Void> done = Promise.promise();
+    vertx.setTimer(
+        millis,
+        timer -> {
+          action.run();
+          done.complete();
+        });
+    return done.future();
+  }
+
   /** Opens a file so that each write goes to its end. */
   static FileChannel appending(String name) throws IOException {
     return FileChannel.open(
@@ -68,10 +82,7 @@ final class ConsumerProcess {
 
   /** Appends a line by one write. */
   static void append(FileChannel file, String line) {
-    try {
-      file.write(ByteBuffer.wrap((line + "\n").getBytes(StandardCharsets.US_ASCII)));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    byte[] bytes = (line + "\n").getBytes(StandardCharsets.US_ASCII);
+    Unchecked.run(() -> file.write(ByteBuffer.wrap(bytes)));
   }
 }

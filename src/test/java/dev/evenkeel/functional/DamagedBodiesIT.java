@@ -61,8 +61,7 @@ class DamagedBodiesIT {
                           == metric(rotten, "evenkeel_bodies_damaged_total"));
       assertThat(metric(rotten, "evenkeel_bodies_lost")).as("seed %s", seed).isZero();
       assertThat(trio.node(2).admin("cluster", "status").out()).doesNotContain("DAMAGED");
-      Jar.Result consumed = consumer.stop();
-      assertThat(consumed.status()).as(consumed.err()).isZero();
+      consumer.stopWell();
     }
   }
 
@@ -93,8 +92,7 @@ class DamagedBodiesIT {
       for (Node node : trio.nodes) {
         assertThat(metric(node, "evenkeel_bodies_lost")).as("seed %s", seed).isZero();
       }
-      Jar.Result consumed = consumer.stop();
-      assertThat(consumed.status()).as(consumed.err()).isZero();
+      consumer.stopWell();
     }
   }
 

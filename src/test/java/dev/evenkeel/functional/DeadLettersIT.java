@@ -9,7 +9,6 @@ import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -29,7 +28,6 @@ class DeadLettersIT {
   private static final int MESSAGES = Integer.getInteger("evenkeel.deadLetterMessages", 1_500);
   private static final int KEYS = 50;
   private static final int POISON_EVERY = 97;
-  private static final int ATTEMPTS = 3;
 
   @TempDir Path directory;
   private final Set<String> poison = new TreeSet<>();
@@ -60,8 +58,15 @@ class DeadLettersIT {
         List<String> all = Files.readAllLines(runs);
         assertThat(doneOf(all)).isEqualTo(good);
         assertInOrder(all);
-        JsonArray letters = list(node);
-        assertThat(payloads(letters)).isEqualTo(poison);
+        JsonArray letters = DeadLetters.list(node);
+        assertThat(letters.stream().map(each -> ((JsonObject) each).fieldNames()))
+            .allSatisfy(
+                names ->
+                    assertThat(names)
+                        .containsExactlyInAnyOrder(
+                            words(
+                                "topic shard offset key payload attempts error firstFailed lastFailed")));
+        assertThat(DeadLetters.payloads(letters, "key=")).isEqualTo(poison);
         byCommand(node, letters);
         overHttp(node);
         assertThat(second.stop().status()).isZero();
@@ -113,59 +118,51 @@ class DeadLettersIT {
       int number = Integer.parseInt(line.substring(line.lastIndexOf('-') + 1));
       int last = finished.getOrDefault(key, -KEYS + Integer.parseInt(key.substring(4)));
       assertThat(number).as("after " + last + ": " + run).isLessThanOrEqualTo(last + KEYS);
-      if (line.contains("good") || run.startsWith(ATTEMPTS + " ")) {
+      if (line.contains("good") || run.startsWith(DeadLetters.ATTEMPTS + " ")) {
         finished.put(key, Math.max(last, number));
       }
     }
   }
 
-  /** The payloads of dead letters, each of which tells all that it should, once. */
-  private static Set<String> payloads(JsonArray letters) {
-    Set<String> dead = new TreeSet<>();
-    for (Object each : letters) {
-      JsonObject letter = (JsonObject) each;
-      assertThat(letter.fieldNames())
-          .containsExactlyInAnyOrder(
-              words("topic shard offset key payload attempts error firstFailed lastFailed"));
-      assertThat(letter.getInteger("attempts")).as(letter.encode()).isEqualTo(ATTEMPTS);
-      assertThat(letter.getString("error")).contains("exit status 7");
-      assertThat(letter.getString("payload")).startsWith("key=" + letter.getString("key") + " ");
-      assertThat(time(letter, "lastFailed")).isAfter(time(letter, "firstFailed"));
-      assertThat(dead.add(letter.getString("payload"))).as("once").isTrue();
-    }
-    return dead;
-  }
-
   /** One comes back and dies again; another is dropped. */
   private static void byCommand(Node node, JsonArray letters) {
-    String name = name(letters.getJsonObject(0));
+    String name = DeadLetters.name(letters.getJsonObject(0));
     Jar.Result replayed = node.admin("group", "dead-letters", "replay", "g", name);
     assertThat(replayed.out().strip()).isEqualTo("replayed 1 dead letter");
-    awaitDeadAgain(node, letters.getJsonObject(0));
+    DeadLetters.awaitDeadAgain(node, letters.getJsonObject(0));
     assertThat(node.admin("group", "dead-letters", "show", "g", name).out())
         .contains("origin        " + name, "attempts      3", "poison-");
     assertThat(node.admin("group", "dead-letters", "list", "g").out())
         .contains("ERROR", "exit status 7");
-    String other = name(letters.getJsonObject(1));
+    String other = DeadLetters.name(letters.getJsonObject(1));
     node.admin("group", "dead-letters", "drop", "g", other);
     node.awaitFailures(letters.size() - 1);
-    assertThat(list(node)).hasSize(letters.size() - 1).doesNotContain(letters.getJsonObject(1));
+    assertThat(DeadLetters.list(node))
+        .hasSize(letters.size() - 1)
+        .doesNotContain(letters.getJsonObject(1));
     assertThat(node.get("/api/groups/g/dead-letters/" + other).statusCode()).isNotEqualTo(200);
   }
 
   /** The same over HTTP; then all are dropped. */
   private static void overHttp(Node node) {
     String path = "/api/groups/g/dead-letters";
-    JsonArray letters = list(node);
+    JsonArray letters = DeadLetters.list(node);
     JsonArray some = new JsonArray(node.get(path + "?limit=10").body());
     assertThat(letters).hasSizeGreaterThan(10);
     assertThat(some.stream().toList()).isEqualTo(letters.stream().limit(10).toList());
     JsonObject one = letters.getJsonObject(letters.size() - 1);
-    assertThat(new JsonObject(node.get(path + "/" + name(one)).body())).isEqualTo(one);
-    var rest = new JsonArray(node.get(path + "?after=" + name(letters.getJsonObject(0))).body());
+    assertThat(new JsonObject(node.get(path + "/" + DeadLetters.name(one)).body())).isEqualTo(one);
+    var rest =
+        new JsonArray(
+            node.get(path + "?after=" + DeadLetters.name(letters.getJsonObject(0))).body());
     assertThat(rest.getJsonObject(0)).isEqualTo(letters.getJsonObject(1));
-    JsonObject body = new JsonObject().put("deadLetters", new JsonArray().add(name(one)));
-    JsonArray names = new JsonArray().add(name(one)).add(name(one)).add("orders/0/999999");
+    JsonObject body =
+        new JsonObject().put("deadLetters", new JsonArray().add(DeadLetters.name(one)));
+    JsonArray names =
+        new JsonArray()
+            .add(DeadLetters.name(one))
+            .add(DeadLetters.name(one))
+            .add("orders/0/999999");
     JsonObject counted = new JsonObject().put("deadLetters", names).put("dryRun", true);
     assertThat(node.post(path + "/drop", counted.encode()).body().strip())
         .isEqualTo("{\"group\":\"g\",\"count\":1,\"dryRun\":true}");
@@ -174,7 +171,7 @@ class DeadLettersIT {
     assertThat(node.get("/api/groups/g/retries").body().strip()).isEqualTo("[]");
     assertThat(node.post(path + "/replay", body.encode()).body().strip())
         .isEqualTo("{\"group\":\"g\",\"count\":1}");
-    awaitDeadAgain(node, one);
+    DeadLetters.awaitDeadAgain(node, one);
     assertThat(node.post(path + "/drop", body.put("all", true).encode()).statusCode())
         .isEqualTo(400);
     assertThat(node.post(path + "/drop", "{\"deadLetters\":[\"orders/0\"]}").statusCode())
@@ -185,40 +182,12 @@ class DeadLettersIT {
     node.awaitFailures(0);
   }
 
-  private static Instant time(JsonObject letter, String field) {
-    return Instant.parse(letter.getString(field));
-  }
-
-  private static String name(JsonObject letter) {
-    return letter.getString("topic")
-        + "/"
-        + letter.getInteger("shard")
-        + "/"
-        + letter.getLong("offset");
-  }
-
-  private static void awaitDeadAgain(Node node, JsonObject before) {
-    String path = "/api/groups/g/dead-letters/" + name(before);
-    Wait.untilAsserted(
-        "it has died again",
-        () -> {
-          JsonObject now = new JsonObject(node.get(path).body());
-          assertThat(now.getInteger("attempts")).isEqualTo(ATTEMPTS);
-          assertThat(time(now, "firstFailed")).isAfter(time(before, "lastFailed"));
-        });
-  }
-
   private static Jar.Running consume(Node node, String member, String work) {
     return node.consume(
         member,
         "orders",
         "g",
         words("--order key --retry-delays 100ms,200ms --parallel 4 --exec %s", work));
-  }
-
-  private static JsonArray list(Node node) {
-    return new JsonArray(
-        node.admin("group", "dead-letters", "list", "g", "--format", "json").out());
   }
 
   private static void awaitRuns(Path runs, int lines) {

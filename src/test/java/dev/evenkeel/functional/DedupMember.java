@@ -4,7 +4,6 @@ import dev.evenkeel.Options;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import io.vertx.core.Future;
-import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
@@ -15,17 +14,7 @@ import java.nio.charset.StandardCharsets;
  * counts as dead. At begin and end of each handler it appends a line to FILE, which it shares with
  * the others, by one write: see {@link DedupCheck}. SIGTERM ends it in good order.
  */
-public final class DedupMember {
-  private final String member;
-  private final long workMillis;
-  private final FileChannel file;
-
-  private DedupMember(String member, long workMillis, FileChannel file) {
-    this.member = member;
-    this.workMillis = workMillis;
-    this.file = file;
-  }
-
+public record DedupMember(String member, long workMillis, FileChannel file) {
   public static void main(String[] args) throws Exception {
     ConsumerOptions options =
         Options.member(args[2], args[3], args[1])
@@ -40,14 +29,7 @@ public final class DedupMember {
   private Future<Void> handle(Vertx vertx, Delivery delivery) {
     String key = new String(delivery.message().payload(), StandardCharsets.US_ASCII);
     append(DedupCheck.START, key);
-    Promise<Void> done = Promise.promise();
-    vertx.setTimer(
-        workMillis,
-        timer -> {
-          append(DedupCheck.END, key);
-          done.complete();
-        });
-    return done.future();
+    return ConsumerProcess.after(vertx, workMillis, () -> append(DedupCheck.END, key));
   }
 
   private void append(String what, String key) {

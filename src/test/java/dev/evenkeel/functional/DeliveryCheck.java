@@ -3,11 +3,14 @@ package dev.evenkeel.functional;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.json.JsonObject;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 
 /** Judges what consumers printed with {@code --format json}: see each method. */
 public final class DeliveryCheck {
@@ -22,6 +25,23 @@ public final class DeliveryCheck {
   /** Reads outputs; a message may be there twice only under a later epoch. */
   public DeliveryCheck(Collection<List<String>> outputs) {
     outputs.forEach(output -> output.forEach(line -> read(new JsonObject(line))));
+  }
+
+  /** Of what these consumers printed. */
+  static DeliveryCheck of(List<Jar.Running> consumers) {
+    return new DeliveryCheck(Lines.read(consumers.stream().map(each -> each.out).toList()));
+  }
+
+  /** Waits until each of the consumers has printed more than now. */
+  static void awaitProgress(List<Jar.Running> consumers) {
+    List<Long> before = consumers.stream().map(each -> each.out.toFile().length()).toList();
+    Awaitility.await("every consumer goes on")
+        .atMost(Duration.ofSeconds(150))
+        .pollInterval(Duration.ofMillis(20))
+        .until(
+            () ->
+                IntStream.range(0, before.size())
+                    .allMatch(i -> consumers.get(i).out.toFile().length() > before.get(i)));
   }
 
   private void read(JsonObject delivery) {

@@ -57,12 +57,9 @@ class FullDiskIT {
         assertThat(ineligible(other)).isEmpty();
         lines = feeder.finish();
       }
-      Jar.Result produced = producer.await();
-      assertThat(produced.err().strip()).endsWith("acked " + lines + " of " + lines);
-      assertThat(produced.status()).isZero();
+      producer.awaitAcked(lines);
       other.awaitConsumed("g", lines);
-      Jar.Result consumed = consumer.stop();
-      assertThat(consumed.status()).as(consumed.err()).isZero();
+      consumer.stopWell();
       new DeliveryCheck(Lines.read(List.of(consumer.out))).assertEachKeyCompleteAndInOrder(lines);
     }
   }

@@ -45,37 +45,15 @@ class GrowthIT {
 
     /** Every consumer has printed more than now. */
     void awaitProgress() {
-      long[] before = consumers.stream().mapToLong(Load::printed).toArray();
-      Awaitility.await("every consumer goes on")
-          .atMost(Duration.ofSeconds(150))
-          .pollInterval(Duration.ofMillis(20))
-          .until(
-              () -> {
-                for (int i = 0; i < before.length; i++) {
-                  if (printed(consumers.get(i)) <= before[i]) {
-                    return false;
-                  }
-                }
-                return true;
-              });
-    }
-
-    private static long printed(Jar.Running consumer) {
-      return consumer.out.toFile().length();
+      DeliveryCheck.awaitProgress(consumers);
     }
 
     void judge() {
       long lines = feeder.finish();
-      Jar.Result produced = producer.await();
-      assertThat(produced.err().strip()).endsWith("acked " + lines + " of " + lines);
-      assertThat(produced.status()).isZero();
+      producer.awaitAcked(lines);
       cluster.nodes.values().iterator().next().awaitConsumed("g", lines);
-      for (Jar.Running consumer : consumers) {
-        Jar.Result ended = consumer.stop();
-        assertThat(ended.status()).as(ended.err()).isZero();
-      }
-      DeliveryCheck check =
-          new DeliveryCheck(Lines.read(consumers.stream().map(consumer -> consumer.out).toList()));
+      consumers.forEach(Jar.Running::stopWell);
+      DeliveryCheck check = DeliveryCheck.of(consumers);
       check.assertEachKeyCompleteAndInOrder(lines);
       System.err.println(
           "GrowthIT: " + lines + " messages, " + check.redelivered() + " delivered again");
@@ -309,8 +287,7 @@ class GrowthIT {
         out.write('\n');
       }
     }
-    Jar.Result produced = producer.await();
-    assertThat(produced.err().strip()).endsWith("acked " + lines + " of " + lines);
+    producer.awaitAcked(lines);
     return lines;
   }
 

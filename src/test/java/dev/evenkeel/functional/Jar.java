@@ -1,5 +1,7 @@
 package dev.evenkeel.functional;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.evenkeel.Unchecked;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
@@ -144,6 +146,21 @@ public final class Jar {
     public Result stop() {
       process.destroy();
       return await();
+    }
+
+    /** SIGTERM, on which it ends without an error. */
+    public void stopWell() {
+      Result ended = stop();
+      assertThat(ended.status()).as(ended.err()).isZero();
+    }
+
+    /** Waits for the end of a producer that has got an acknowledgement for each of its lines. */
+    public void awaitAcked(long lines) {
+      Result produced = await();
+      assertThat(produced.err().strip())
+          .as(produced.toString())
+          .endsWith("acked " + lines + " of " + lines);
+      assertThat(produced.status()).isZero();
     }
 
     public Result await() {

@@ -4,13 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.ClusterView;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -44,13 +42,13 @@ class KillEachNodeIT {
           AckWatch watch = new AckWatch(trio, "ticks")) {
         for (int round = 0; round < ROUNDS; round++) {
           for (Node node : trio.nodes) {
-            awaitProgress(consumers);
+            DeliveryCheck.awaitProgress(consumers);
             ClusterView before = watch.view();
             long killed = System.nanoTime();
             node.kill();
             watch.awaitAllServedAfter(killed);
             note(node, before, watch.longestGapMillis(killed), pauses, elsewhere);
-            awaitProgress(consumers);
+            DeliveryCheck.awaitProgress(consumers);
             node.start();
             trio.awaitCaughtUp(node);
           }
@@ -59,16 +57,10 @@ class KillEachNodeIT {
         watch.finish();
         assertThat(watch.failures()).isZero();
       }
-      Jar.Result produced = producer.await();
-      assertThat(produced.err().strip()).endsWith("acked " + lines + " of " + lines);
-      assertThat(produced.status()).isZero();
+      producer.awaitAcked(lines);
       first.awaitConsumed("g", lines);
-      for (Jar.Running consumer : consumers) {
-        Jar.Result ended = consumer.stop();
-        assertThat(ended.status()).as(ended.err()).isZero();
-      }
-      DeliveryCheck check =
-          new DeliveryCheck(Lines.read(consumers.stream().map(consumer -> consumer.out).toList()));
+      consumers.forEach(Jar.Running::stopWell);
+      DeliveryCheck check = DeliveryCheck.of(consumers);
       check.assertEachKeyCompleteAndInOrder(lines);
       Collections.sort(pauses);
       Collections.sort(elsewhere);
@@ -106,26 +98,5 @@ class KillEachNodeIT {
             + led
             + ", led elsewhere "
             + others);
-  }
-
-  /** Every consumer has printed more than now. */
-  private static void awaitProgress(List<Jar.Running> consumers) {
-    long[] before = consumers.stream().mapToLong(KillEachNodeIT::printed).toArray();
-    Awaitility.await("every consumer goes on")
-        .atMost(Duration.ofSeconds(150))
-        .pollInterval(Duration.ofMillis(20))
-        .until(
-            () -> {
-              for (int i = 0; i < before.length; i++) {
-                if (printed(consumers.get(i)) <= before[i]) {
-                  return false;
-                }
-              }
-              return true;
-            });
-  }
-
-  private static long printed(Jar.Running consumer) {
-    return consumer.out.toFile().length();
   }
 }

@@ -1,7 +1,6 @@
 package dev.evenkeel.functional;
 
 import static dev.evenkeel.Words.words;
-import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.time.Duration;
@@ -55,16 +54,10 @@ class KillNodeIT {
         }
         lines = feeder.finish();
       }
-      Jar.Result produced = producer.await();
-      assertThat(produced.err().strip()).endsWith("acked " + lines + " of " + lines);
-      assertThat(produced.status()).isZero();
+      producer.awaitAcked(lines);
       node.awaitConsumed("g", lines);
-      for (Jar.Running consumer : consumers) {
-        Jar.Result ended = consumer.stop();
-        assertThat(ended.status()).as(ended.err()).isZero();
-      }
-      DeliveryCheck check =
-          new DeliveryCheck(Lines.read(consumers.stream().map(consumer -> consumer.out).toList()));
+      consumers.forEach(Jar.Running::stopWell);
+      DeliveryCheck check = DeliveryCheck.of(consumers);
       check.assertEachKeyCompleteAndInOrder(lines);
       System.err.println(
           "KillNodeIT: " + lines + " messages, " + check.redelivered() + " delivered again");

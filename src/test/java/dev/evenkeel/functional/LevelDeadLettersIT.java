@@ -9,7 +9,6 @@ import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -28,7 +27,6 @@ import org.junit.jupiter.api.io.TempDir;
 class LevelDeadLettersIT {
   private static final int MESSAGES = 240;
   private static final int POISON_EVERY = 12;
-  private static final int ATTEMPTS = 3;
 
   @TempDir Path directory;
   private final Set<String> poison = new TreeSet<>();
@@ -55,16 +53,15 @@ class LevelDeadLettersIT {
       left.awaitFailures(poison.size());
 
       List<String> all = Files.readAllLines(runs);
-      assertThat(all).as("no attempt beyond the last").noneMatch(run -> attempt(run) > ATTEMPTS);
+      assertThat(all)
+          .as("no attempt beyond the last")
+          .noneMatch(run -> attempt(run) > DeadLetters.ATTEMPTS);
       assertThat(linesOf(all, "good")).isEqualTo(good);
       assertThat(linesOf(all, "poison")).isEqualTo(poison);
-      JsonArray letters = list(left);
-      assertThat(payloads(letters)).isEqualTo(poison);
+      JsonArray letters = DeadLetters.list(left);
+      assertThat(DeadLetters.payloads(letters, "")).isEqualTo(poison);
       byCommand(left, letters, runs);
-      for (Jar.Running member : members.subList(1, 3)) {
-        Jar.Result ended = member.stop();
-        assertThat(ended.status()).as(ended.err()).isZero();
-      }
+      members.subList(1, 3).forEach(Jar.Running::stopWell);
     }
   }
 
@@ -95,56 +92,21 @@ class LevelDeadLettersIT {
   private static void byCommand(Node node, JsonArray letters, Path runs) throws IOException {
     JsonObject first = letters.getJsonObject(0);
     int before = runsOf(runs, first.getString("payload"));
-    assertThat(node.admin("group", "dead-letters", "replay", "g", name(first)).out().strip())
+    assertThat(
+            node.admin("group", "dead-letters", "replay", "g", DeadLetters.name(first))
+                .out()
+                .strip())
         .isEqualTo("replayed 1 dead letter");
-    Wait.untilAsserted(
-        "it has died again",
-        () -> {
-          String path = "/api/groups/g/dead-letters/" + name(first);
-          JsonObject now = new JsonObject(node.get(path).body());
-          assertThat(now.getInteger("attempts")).isEqualTo(ATTEMPTS);
-          assertThat(time(now, "firstFailed")).isAfter(time(first, "lastFailed"));
-        });
-    assertThat(runsOf(runs, first.getString("payload")) - before).isEqualTo(ATTEMPTS);
-    assertThat(node.admin("group", "dead-letters", "show", "g", name(first)).out())
-        .contains("origin        " + name(first), "attempts      3", "poison-");
+    DeadLetters.awaitDeadAgain(node, first);
+    assertThat(runsOf(runs, first.getString("payload")) - before).isEqualTo(DeadLetters.ATTEMPTS);
+    assertThat(node.admin("group", "dead-letters", "show", "g", DeadLetters.name(first)).out())
+        .contains("origin        " + DeadLetters.name(first), "attempts      3", "poison-");
 
     JsonObject other = letters.getJsonObject(1);
-    node.admin("group", "dead-letters", "drop", "g", name(other));
-    assertThat(list(node)).hasSize(letters.size() - 1).doesNotContain(other);
+    node.admin("group", "dead-letters", "drop", "g", DeadLetters.name(other));
+    assertThat(DeadLetters.list(node)).hasSize(letters.size() - 1).doesNotContain(other);
     node.admin("group", "dead-letters", "drop", "g", "--all");
     node.awaitFailures(0);
-  }
-
-  private static JsonArray list(Node node) {
-    return new JsonArray(
-        node.admin("group", "dead-letters", "list", "g", "--format", "json").out());
-  }
-
-  /** Of dead letters, each of which is there once and tells what became of it. */
-  private static Set<String> payloads(JsonArray letters) {
-    Set<String> dead = new TreeSet<>();
-    for (Object each : letters) {
-      JsonObject letter = (JsonObject) each;
-      assertThat(letter.getInteger("attempts")).as(letter.encode()).isEqualTo(ATTEMPTS);
-      assertThat(letter.getString("error")).contains("exit status 7");
-      assertThat(letter.getString("payload")).startsWith(letter.getString("key") + " ");
-      assertThat(time(letter, "lastFailed")).isAfter(time(letter, "firstFailed"));
-      assertThat(dead.add(letter.getString("payload"))).as("once").isTrue();
-    }
-    return dead;
-  }
-
-  private static Instant time(JsonObject letter, String field) {
-    return Instant.parse(letter.getString(field));
-  }
-
-  private static String name(JsonObject letter) {
-    return letter.getString("topic")
-        + "/"
-        + letter.getInteger("shard")
-        + "/"
-        + letter.getLong("offset");
   }
 
   // What was run

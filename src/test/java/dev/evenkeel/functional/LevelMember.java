@@ -4,7 +4,6 @@ import dev.evenkeel.Options;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import io.vertx.core.Future;
-import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.nio.channels.FileChannel;
 import java.util.Locale;
@@ -15,17 +14,7 @@ import java.util.Locale;
  * line to FILE, which it shares with the others, by one write: see {@link LevelCheck}. SIGTERM ends
  * it in good order.
  */
-public final class LevelMember {
-  private final String member;
-  private final long workMillis;
-  private final FileChannel file;
-
-  private LevelMember(String member, long workMillis, FileChannel file) {
-    this.member = member;
-    this.workMillis = workMillis;
-    this.file = file;
-  }
-
+public record LevelMember(String member, long workMillis, FileChannel file) {
   public static void main(String[] args) throws Exception {
     ConsumerOptions options =
         Options.member(args[2], args[3], args[1])
@@ -43,14 +32,7 @@ public final class LevelMember {
       append(delivery);
       return Future.succeededFuture();
     }
-    Promise<Void> done = Promise.promise();
-    vertx.setTimer(
-        workMillis,
-        timer -> {
-          append(delivery);
-          done.complete();
-        });
-    return done.future();
+    return ConsumerProcess.after(vertx, workMillis, () -> append(delivery));
   }
 
   private void append(Delivery delivery) {

@@ -117,10 +117,7 @@ class LevelResetIT {
         assertThat(members(runsAfter(before))).isEqualTo(MEMBERS);
 
         aShardAlone(node);
-        for (Jar.Running member : members) {
-          Jar.Result ended = member.stop();
-          assertThat(ended.status()).as(ended.err()).isZero();
-        }
+        members.forEach(Jar.Running::stopWell);
       } finally {
         members.forEach(Jar.Running::close);
       }

@@ -150,8 +150,7 @@ class PythonClientIT {
           feedUntilShared(Map.of("a", 3, "b", 3));
           try (Jar.Running c = javaMember("c")) {
             feedUntilShared(Map.of("a", 2, "b", 2, "c", 2));
-            Jar.Result left = a.stop();
-            assertThat(left.status()).as(left.err()).isZero();
+            a.stopWell();
             feedUntilShared(Map.of("b", 3, "c", 3));
             feed.flush();
             int before = fed;
@@ -169,8 +168,7 @@ class PythonClientIT {
             assertThat(produced.status()).as(produced.err()).isZero();
             assertThat(produced.err()).contains("acked " + fed);
             node.awaitConsumed("g", fed);
-            Jar.Result stopped = c.stop();
-            assertThat(stopped.status()).as(stopped.err()).isZero();
+            c.stopWell();
             List<String> all = finished();
             assertAllInOrder(all);
             assertThat(all.subList(untilKilled, all.size()))

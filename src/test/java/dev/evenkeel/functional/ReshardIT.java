@@ -65,8 +65,7 @@ class ReshardIT {
       awaitMore(handled);
       feeder.close();
       long lines = feeder.finish();
-      Jar.Result produced = producer.await();
-      assertThat(produced.err().strip()).endsWith("acked " + lines + " of " + lines);
+      producer.awaitAcked(lines);
       node.awaitConsumed("g", lines);
       started.forEach(Jar.Running::stop);
       judge(handled, lines);
@@ -143,8 +142,7 @@ class ReshardIT {
       Jar.Running second = spool(node, file, "second", 6_000);
       awaitMessages(node, lines / 2);
       reshard(node, 5);
-      Jar.Result sent = second.await();
-      assertThat(sent.err().strip()).endsWith("acked " + lines + " of " + lines);
+      second.awaitAcked(lines);
       assertLogIsWhole(node, lines);
     } finally {
       started.forEach(Jar.Running::close);

@@ -67,8 +67,7 @@ class SingletonCommandIT {
           assertThat(other.status()).isEqualTo(1);
           assertThat(other.err()).contains("runs in mode singleton, not sharded");
 
-          Jar.Result ended = first.stop();
-          assertThat(ended.status()).as(ended.err()).isZero();
+          first.stopWell();
           TopicMessages.send(node, "jobs", input, null);
           node.awaitConsumed("boss", 2 * MESSAGES);
           assertThat(count("release 1 a")).isEqualTo(2);

@@ -61,7 +61,7 @@ class SnapshotReturnIT {
         trio.awaitCaughtUp(away);
         lines = feeder.finish();
       }
-      assertThat(producer.await().err().strip()).endsWith("acked " + lines + " of " + lines);
+      producer.awaitAcked(lines);
       for (String group : List.of("d0", "d1", "d2")) {
         assertThat(away.process().err()).contains("group " + group + ": restoring the installed");
       }

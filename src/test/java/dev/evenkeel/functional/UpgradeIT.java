@@ -75,14 +75,9 @@ class UpgradeIT {
 
     void finish(Node node) {
       long lines = feeder.finish();
-      Jar.Result produced = producer.await();
-      assertThat(produced.status()).as(produced.err()).isZero();
-      assertThat(produced.err().strip()).endsWith("acked " + lines + " of " + lines);
+      producer.awaitAcked(lines);
       node.awaitConsumed("g-" + topic, lines);
-      for (Jar.Running member : members) {
-        Jar.Result result = member.stop();
-        assertThat(result.status()).as(result.err()).isZero();
-      }
+      members.forEach(Jar.Running::stopWell);
       assertWhole(lines);
     }
 
