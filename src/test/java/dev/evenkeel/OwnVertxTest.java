@@ -12,12 +12,10 @@ import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.cluster.LiteMember;
 import dev.evenkeel.cluster.NodeSettings;
 import io.vertx.core.buffer.Buffer;
-import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /** An application with a clustered Vert.x of its own. */
 class OwnVertxTest {
-  private static final Duration LONG = Duration.ofSeconds(60);
 
   @Test
   void isToldOfTheLossOfTheCluster() {
@@ -36,7 +34,7 @@ class OwnVertxTest {
       assertThat(await(link.request("echo", Buffer.buffer("x"), 30_000)).toString()).isEqualTo("x");
       await(node.close());
       node = null;
-      await().atMost(LONG).until(() -> link.state() == Link.State.LOST);
+      Wait.until(() -> link.state() == Link.State.LOST);
       await(client.close());
     } finally {
       if (node != null) {

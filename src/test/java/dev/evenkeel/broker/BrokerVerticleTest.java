@@ -63,7 +63,6 @@ import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -292,7 +291,7 @@ class BrokerVerticleTest {
 
   /** Sooner than the 15 s that it might wait. */
   private static FetchAnswer withoutAWait(Future<FetchAnswer> answer) {
-    await().atMost(Duration.ofSeconds(10)).until(answer::isComplete);
+    Wait.until(10, answer::isComplete);
     return answer.result();
   }
 
@@ -362,7 +361,7 @@ class BrokerVerticleTest {
     assertThat(get(alone).batches()).hasSize(1);
     assertThat(former.isComplete()).isFalse();
     Future<FetchManyAnswer> again = bench.fetchMany(fetch("g", other, 0, 15_000));
-    await().atMost(Duration.ofSeconds(10)).until(former::isComplete);
+    Wait.until(10, former::isComplete);
     assertThat(former.result().parts()).isEmpty();
     get(bench.append(other, batch(0, 0, 0, 1)));
     assertThat(part(get(again), 0).batches()).hasSize(1);

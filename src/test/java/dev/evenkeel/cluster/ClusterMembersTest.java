@@ -2,7 +2,6 @@ package dev.evenkeel.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import com.hazelcast.core.HazelcastInstance;
 import dev.evenkeel.Fails;
@@ -60,7 +59,7 @@ class ClusterMembersTest {
     node.onChange(changes::add);
     ClusterMember client = client(port);
     assertThat(client.dataMembers()).isEqualTo(1);
-    await().atMost(LONG).until(() -> node.members().size() == 2);
+    Wait.until(() -> node.members().size() == 2);
     assertThat(node.dataMembers()).isEqualTo(1);
 
     result(
@@ -89,14 +88,14 @@ class ClusterMembersTest {
         ClusterMembers.node(new NodeSettings("127.0.0.1", "127.0.0.1", second, peers, "pair"));
     members.add(result(one));
     members.add(result(two));
-    await().atMost(LONG).until(() -> result(one).dataMembers() == 2);
-    await().atMost(LONG).until(() -> result(two).dataMembers() == 2);
+    Wait.until(() -> result(one).dataMembers() == 2);
+    Wait.until(() -> result(two).dataMembers() == 2);
     result(result(one).registry().put("k", new JsonObject().put("v", 1)));
     // The other is given its copy after it has joined.
-    await().atMost(LONG).until(() -> hazelcastAt(first).getPartitionService().isClusterSafe());
+    Wait.until(() -> hazelcastAt(first).getPartitionService().isClusterSafe());
     members.remove(result(one));
     result(result(one).close());
-    await().atMost(LONG).until(() -> result(two).dataMembers() == 1);
+    Wait.until(() -> result(two).dataMembers() == 1);
     assertThat(result(result(two).registry().all())).containsKey("k");
   }
 

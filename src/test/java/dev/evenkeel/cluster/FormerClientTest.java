@@ -11,7 +11,6 @@ import com.hazelcast.internal.cluster.impl.TcpIpJoiner;
 import dev.evenkeel.TestPorts;
 import dev.evenkeel.Wait;
 import dev.evenkeel.protocol.NodePorts;
-import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -25,12 +24,12 @@ class FormerClientTest {
     ClusterMember node = result(ClusterMembers.node(NodeSettings.lone(port)));
     try {
       ClusterMember client = result(LiteMember.join(port));
-      await().atMost(Duration.ofSeconds(60)).until(() -> node.members().size() == 2);
+      Wait.until(() -> node.members().size() == 2);
       TcpIpJoiner joiner = joinerAt(port);
       // The joiner is told beside the members, not before them.
       await().untilAsserted(() -> assertThat(joiner.getKnownMemberAddresses()).hasSize(1));
       result(client.close());
-      await().atMost(Duration.ofSeconds(60)).until(() -> node.members().size() == 1);
+      Wait.until(() -> node.members().size() == 1);
       // Sooner than Hazelcast itself forgets it.
       Wait.untilAsserted(30, () -> assertThat(joiner.getFilteredPossibleAddresses()).isEmpty());
     } finally {

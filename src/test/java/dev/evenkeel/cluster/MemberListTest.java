@@ -88,7 +88,7 @@ class MemberListTest {
   }
 
   private void awaitAll(int members) {
-    nodes.values().forEach(node -> await().atMost(LONG).until(() -> sees(node, members)));
+    nodes.values().forEach(node -> Wait.until(() -> sees(node, members)));
   }
 
   private static boolean sees(ClusterMember member, int members) {
@@ -158,9 +158,9 @@ class MemberListTest {
                 .consumer(Addresses.LEASE_CHANGES, message -> heard.add(node)));
     clearMaps();
     nodes.get("n1").vertx().eventBus().publish(Addresses.LEASE_CHANGES, "news");
-    await("what is for every node comes to every node")
-        .atMost(LONG)
-        .untilAsserted(() -> assertThat(heard).containsExactlyInAnyOrder("n1", "n2", "n3"));
+    Wait.untilAsserted(
+        "what is for every node comes to every node",
+        () -> assertThat(heard).containsExactlyInAnyOrder("n1", "n2", "n3"));
   }
 
   @Test
@@ -169,7 +169,7 @@ class MemberListTest {
     assertAllReachAll();
     result(nodes.remove("n2").close());
     for (ClusterMember left : nodes.values()) {
-      await().atMost(LONG).until(() -> sees(left, 2));
+      Wait.until(() -> sees(left, 2));
       assertNobodyServes(left.vertx(), Addresses.control("n2"));
     }
     ClusterMember back = join("n2", places.get(1));

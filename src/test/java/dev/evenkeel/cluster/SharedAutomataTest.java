@@ -58,12 +58,12 @@ class SharedAutomataTest {
   void join() {
     one = one == null ? node(first) : one;
     two = two == null ? node(second) : two;
-    await().atMost(LONG).until(() -> one.dataMembers() == 2 && two.dataMembers() == 2);
+    Wait.until(() -> one.dataMembers() == 2 && two.dataMembers() == 2);
     if (client == null) {
       client = result(LiteMember.join(first.port(), name));
     }
-    await().atMost(LONG).until(() -> one.members().size() == 3 && two.members().size() == 3);
-    await().atMost(LONG).until(() -> hazelcast().getPartitionService().isClusterSafe());
+    Wait.until(() -> one.members().size() == 3 && two.members().size() == 3);
+    Wait.until(() -> hazelcast().getPartitionService().isClusterSafe());
     hazelcast().getMap(HazelcastAutomata.MAP).clear();
   }
 
@@ -192,7 +192,7 @@ class SharedAutomataTest {
         .isEqualTo(new ClusterAutomata.Sweep(0, Set.of()));
     crash(client);
     client = null;
-    await().atMost(LONG).until(() -> one.members().size() == 2);
+    Wait.until(() -> one.members().size() == 2);
     assertThat(result(one.dedup().sweep(one.members(), Set.of())))
         .isEqualTo(new ClusterAutomata.Sweep(0, Set.of(dead)));
     assertThat(result(one.dedup().sweep(one.members(), Set.of(dead))))

@@ -3,7 +3,6 @@ package dev.evenkeel.cluster;
 import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import com.hazelcast.config.Config;
 import com.hazelcast.config.TcpIpConfig;
@@ -14,6 +13,7 @@ import com.hazelcast.map.IMap;
 import dev.evenkeel.Fails;
 import dev.evenkeel.TestCertificates;
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.Wait;
 import dev.evenkeel.util.tls.TlsFiles;
 import dev.evenkeel.util.tls.TlsIdentity;
 import java.io.DataInputStream;
@@ -63,7 +63,7 @@ class TlsInstanceTest {
   }
 
   private static void awaitSize(HazelcastInstance member, int size) {
-    await().atMost(PATIENCE).until(() -> member.getCluster().getMembers().size() == size);
+    Wait.until(() -> member.getCluster().getMembers().size() == size);
   }
 
   /** The extension point is internal: look at {@link TlsInstance} before you raise the version. */

@@ -3,7 +3,6 @@ package dev.evenkeel.cluster;
 import static dev.evenkeel.cluster.ClusterMembersTest.result;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import com.hazelcast.config.Config;
 import dev.evenkeel.TestCertificates;
@@ -65,7 +64,7 @@ class TlsMembersTest {
     Future<ClusterMember> other = start(second, two);
     members.add(result(starting));
     members.add(result(other));
-    members.forEach(member -> await().atMost(LONG).until(() -> member.dataMembers() == 2));
+    members.forEach(member -> Wait.until(() -> member.dataMembers() == 2));
   }
 
   private Buffer ask() {
@@ -123,7 +122,7 @@ class TlsMembersTest {
     Object answer = result(bus.vertx().eventBus().request("echo", Buffer.buffer("hi"))).body();
     assertThat(answer).hasToString("hi");
     result(bus.close());
-    await().atMost(LONG).until(() -> members.get(0).members().size() == 2);
+    Wait.until(() -> members.get(0).members().size() == 2);
   }
 
   /** Also waits for what comes after the handshake: in TLS 1.3 the client's part ends earlier. */

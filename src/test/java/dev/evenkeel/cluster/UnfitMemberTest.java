@@ -33,9 +33,9 @@ class UnfitMemberTest {
     ClusterMember first = result(join(judge, firstPlace, firstPlace, secondPlace));
     ClusterMember second = result(join(new PartitionWatch(), secondPlace, firstPlace, secondPlace));
     try {
-      Awaitility.await().atMost(LONG).until(() -> second.dataMembers() == 2);
+      Wait.until(() -> second.dataMembers() == 2);
       result(first.registry().put("a", new JsonObject()));
-      Awaitility.await().atMost(LONG).until(() -> judge.onceWhole);
+      Wait.until(() -> judge.onceWhole);
       Awaitility.await()
           .atMost(LONG)
           .pollInterval(Duration.ofMillis(500))
@@ -48,7 +48,7 @@ class UnfitMemberTest {
                 return first.unfit().isComplete();
               });
       assertThat(first.unfit().result()).contains("no owner");
-      Awaitility.await().atMost(LONG).until(() -> second.dataMembers() == 1);
+      Wait.until(() -> second.dataMembers() == 1);
       // It takes over what the first one had, and may refuse meanwhile.
       Wait.until(
           () -> {

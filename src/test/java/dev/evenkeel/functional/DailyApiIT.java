@@ -85,7 +85,7 @@ class DailyApiIT extends OneNode {
                         got.add(order.getInteger("n") + delivery.message().headerText("trace"));
                         return Future.succeededFuture();
                       })));
-      Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> got.size() == 2);
+      Wait.until(30, () -> got.size() == 2);
       assertThat(got).containsExactly("14711", "2null");
       await(consumer.close());
 
@@ -340,7 +340,7 @@ class DailyApiIT extends OneNode {
         next.add(producer.sendAt(message("k", payload), soon));
       }
       await(admin.cancelDelayed("later", await(next.get(1)).delayedId()));
-      Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> got.contains("3"));
+      Wait.until(30, () -> got.contains("3"));
       assertThat(got).containsExactly("1", "3");
       refused(
           admin.cancelDelayed("later", await(next.get(0)).delayedId()), Refusal.UNKNOWN_MESSAGE);
@@ -442,11 +442,11 @@ class DailyApiIT extends OneNode {
       for (String topic : List.of("eu.orders", "eu.visits", "us.orders")) {
         node.send(topic, List.of("1"));
       }
-      Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> got.size() == 2);
+      Wait.until(30, () -> got.size() == 2);
       assertThat(got).containsExactlyInAnyOrder("eu.orders 1", "eu.visits 1");
 
       await(Future.all(consumer.subscribe("us.orders"), consumer.subscribe("empty")));
-      Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> got.size() == 3);
+      Wait.until(30, () -> got.size() == 3);
       Awaitility.await().until(() -> consumer.ownedShards() == 8);
       assertThat(await(consumer.unsubscribe("empty"))).isTrue();
       refused(consumer.subscribe("us.orders"), Refusal.INVALID);

@@ -11,11 +11,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -52,13 +50,13 @@ class DamagedBodiesIT {
       assertThat(trio.produceFile("second", "events", more).await().status()).isZero();
       Jar.Running consumer = trio.consume("c", "events", "g");
       trio.node(2).awaitConsumed("g", 2 * MESSAGES);
-      Awaitility.await("damage of " + flipped + " bytes is mended, seed " + seed)
-          .atMost(Duration.ofSeconds(120))
-          .until(
-              () ->
-                  metric(rotten, "evenkeel_bodies_mended_total") > 0
-                      && metric(rotten, "evenkeel_bodies_mended_total")
-                          == metric(rotten, "evenkeel_bodies_damaged_total"));
+      Wait.until(
+          "damage of " + flipped + " bytes is mended, seed " + seed,
+          120,
+          () ->
+              metric(rotten, "evenkeel_bodies_mended_total") > 0
+                  && metric(rotten, "evenkeel_bodies_mended_total")
+                      == metric(rotten, "evenkeel_bodies_damaged_total"));
       assertThat(metric(rotten, "evenkeel_bodies_lost")).as("seed %s", seed).isZero();
       assertThat(trio.node(2).admin("cluster", "status").out()).doesNotContain("DAMAGED");
       consumer.stopWell();
@@ -178,18 +176,19 @@ class DamagedBodiesIT {
       each(trio.nodes, node -> flip(node, lost));
       Jar.Running consumer = trio.consume("c", "events", "g");
       String last = quoted(lines.get(4 * MESSAGES - 1));
-      Awaitility.await("the group passes what is lost, seed " + seed)
-          .atMost(Duration.ofSeconds(120))
-          .until(() -> Files.readString(consumer.out).contains(last));
+      Wait.until(
+          "the group passes what is lost, seed " + seed,
+          120,
+          () -> Files.readString(consumer.out).contains(last));
       assertThat(Files.readString(consumer.out)).as("seed %s", seed).doesNotContain(quoted(lost));
       long counted = 0;
       for (Node node : trio.nodes) {
         counted += (long) metric(node, "evenkeel_bodies_lost_messages_total");
       }
       assertThat(counted).as("seed %s", seed).isPositive();
-      Awaitility.await("the status says so, seed " + seed)
-          .atMost(Duration.ofSeconds(60))
-          .until(() -> trio.node(1).admin("cluster", "status").out().contains("lost messages of "));
+      Wait.until(
+          "the status says so, seed " + seed,
+          () -> trio.node(1).admin("cluster", "status").out().contains("lost messages of "));
     }
   }
 

@@ -8,12 +8,10 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -50,14 +48,10 @@ class DamagedCopyIT {
       DeliveryCheck check = new DeliveryCheck(Lines.read(List.of(consumer.out)));
       assertThat(check.distinct()).isEqualTo(MESSAGES);
 
-      Awaitility.await("n1 has copied d2")
-          .atMost(Duration.ofSeconds(120))
-          .until(
-              () ->
-                  rotten
-                      .process()
-                      .err()
-                      .contains("log group d2: this node has a whole copy again"));
+      Wait.until(
+          "n1 has copied d2",
+          120,
+          () -> rotten.process().err().contains("log group d2: this node has a whole copy again"));
       // Whichever of the start, a reader and the scrub met the damage first.
       awaitLeader(asked, "d2", "n1");
       Wait.untilAsserted(

@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Wait;
@@ -36,6 +37,9 @@ final class DeadLetters {
     Set<String> dead = new TreeSet<>();
     for (Object each : letters) {
       JsonObject letter = (JsonObject) each;
+      assertThat(letter.fieldNames())
+          .containsExactlyInAnyOrder(
+              words("topic shard offset key payload attempts error firstFailed lastFailed"));
       assertThat(letter.getInteger("attempts")).as(letter.encode()).isEqualTo(ATTEMPTS);
       assertThat(letter.getString("error")).contains("exit status 7");
       String payload = letter.getString("payload");

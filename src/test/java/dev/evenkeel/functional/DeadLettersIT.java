@@ -1,6 +1,11 @@
 package dev.evenkeel.functional;
 
 import static dev.evenkeel.Words.words;
+import static dev.evenkeel.functional.DeadLetters.ATTEMPTS;
+import static dev.evenkeel.functional.DeadLetters.awaitDeadAgain;
+import static dev.evenkeel.functional.DeadLetters.list;
+import static dev.evenkeel.functional.DeadLetters.name;
+import static dev.evenkeel.functional.DeadLetters.payloads;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Wait;
@@ -58,15 +63,8 @@ class DeadLettersIT {
         List<String> all = Files.readAllLines(runs);
         assertThat(doneOf(all)).isEqualTo(good);
         assertInOrder(all);
-        JsonArray letters = DeadLetters.list(node);
-        assertThat(letters.stream().map(each -> ((JsonObject) each).fieldNames()))
-            .allSatisfy(
-                names ->
-                    assertThat(names)
-                        .containsExactlyInAnyOrder(
-                            words(
-                                "topic shard offset key payload attempts error firstFailed lastFailed")));
-        assertThat(DeadLetters.payloads(letters, "key=")).isEqualTo(poison);
+        JsonArray letters = list(node);
+        assertThat(payloads(letters, "key=")).isEqualTo(poison);
         byCommand(node, letters);
         overHttp(node);
         assertThat(second.stop().status()).isZero();
@@ -118,7 +116,7 @@ class DeadLettersIT {
       int number = Integer.parseInt(line.substring(line.lastIndexOf('-') + 1));
       int last = finished.getOrDefault(key, -KEYS + Integer.parseInt(key.substring(4)));
       assertThat(number).as("after " + last + ": " + run).isLessThanOrEqualTo(last + KEYS);
-      if (line.contains("good") || run.startsWith(DeadLetters.ATTEMPTS + " ")) {
+      if (line.contains("good") || run.startsWith(ATTEMPTS + " ")) {
         finished.put(key, Math.max(last, number));
       }
     }
@@ -126,43 +124,34 @@ class DeadLettersIT {
 
   /** One comes back and dies again; another is dropped. */
   private static void byCommand(Node node, JsonArray letters) {
-    String name = DeadLetters.name(letters.getJsonObject(0));
+    String name = name(letters.getJsonObject(0));
     Jar.Result replayed = node.admin("group", "dead-letters", "replay", "g", name);
     assertThat(replayed.out().strip()).isEqualTo("replayed 1 dead letter");
-    DeadLetters.awaitDeadAgain(node, letters.getJsonObject(0));
+    awaitDeadAgain(node, letters.getJsonObject(0));
     assertThat(node.admin("group", "dead-letters", "show", "g", name).out())
         .contains("origin        " + name, "attempts      3", "poison-");
     assertThat(node.admin("group", "dead-letters", "list", "g").out())
         .contains("ERROR", "exit status 7");
-    String other = DeadLetters.name(letters.getJsonObject(1));
+    String other = name(letters.getJsonObject(1));
     node.admin("group", "dead-letters", "drop", "g", other);
     node.awaitFailures(letters.size() - 1);
-    assertThat(DeadLetters.list(node))
-        .hasSize(letters.size() - 1)
-        .doesNotContain(letters.getJsonObject(1));
+    assertThat(list(node)).hasSize(letters.size() - 1).doesNotContain(letters.getJsonObject(1));
     assertThat(node.get("/api/groups/g/dead-letters/" + other).statusCode()).isNotEqualTo(200);
   }
 
   /** The same over HTTP; then all are dropped. */
   private static void overHttp(Node node) {
     String path = "/api/groups/g/dead-letters";
-    JsonArray letters = DeadLetters.list(node);
+    JsonArray letters = list(node);
     JsonArray some = new JsonArray(node.get(path + "?limit=10").body());
     assertThat(letters).hasSizeGreaterThan(10);
     assertThat(some.stream().toList()).isEqualTo(letters.stream().limit(10).toList());
     JsonObject one = letters.getJsonObject(letters.size() - 1);
-    assertThat(new JsonObject(node.get(path + "/" + DeadLetters.name(one)).body())).isEqualTo(one);
-    var rest =
-        new JsonArray(
-            node.get(path + "?after=" + DeadLetters.name(letters.getJsonObject(0))).body());
+    assertThat(new JsonObject(node.get(path + "/" + name(one)).body())).isEqualTo(one);
+    var rest = new JsonArray(node.get(path + "?after=" + name(letters.getJsonObject(0))).body());
     assertThat(rest.getJsonObject(0)).isEqualTo(letters.getJsonObject(1));
-    JsonObject body =
-        new JsonObject().put("deadLetters", new JsonArray().add(DeadLetters.name(one)));
-    JsonArray names =
-        new JsonArray()
-            .add(DeadLetters.name(one))
-            .add(DeadLetters.name(one))
-            .add("orders/0/999999");
+    JsonObject body = new JsonObject().put("deadLetters", new JsonArray().add(name(one)));
+    JsonArray names = new JsonArray().add(name(one)).add(name(one)).add("orders/0/999999");
     JsonObject counted = new JsonObject().put("deadLetters", names).put("dryRun", true);
     assertThat(node.post(path + "/drop", counted.encode()).body().strip())
         .isEqualTo("{\"group\":\"g\",\"count\":1,\"dryRun\":true}");
@@ -171,7 +160,7 @@ class DeadLettersIT {
     assertThat(node.get("/api/groups/g/retries").body().strip()).isEqualTo("[]");
     assertThat(node.post(path + "/replay", body.encode()).body().strip())
         .isEqualTo("{\"group\":\"g\",\"count\":1}");
-    DeadLetters.awaitDeadAgain(node, one);
+    awaitDeadAgain(node, one);
     assertThat(node.post(path + "/drop", body.put("all", true).encode()).statusCode())
         .isEqualTo(400);
     assertThat(node.post(path + "/drop", "{\"deadLetters\":[\"orders/0\"]}").statusCode())

@@ -18,7 +18,6 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -27,7 +26,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -78,10 +76,9 @@ class DedupIT {
     try {
       DedupCheck check = run("calm", PATIENT_MILLIS, sent -> {});
       // The members tell with their heartbeats.
-      Awaitility.await("every message is run or declined")
-          .atMost(Duration.ofSeconds(60))
-          .untilAsserted(
-              () -> assertThat(dedup().getLong("declined")).isEqualTo(MESSAGES - check.runs()));
+      Wait.untilAsserted(
+          "every message is run or declined",
+          () -> assertThat(dedup().getLong("declined")).isEqualTo(MESSAGES - check.runs()));
       JsonObject dedup = dedup();
       report("undisturbed", check, dedup);
       assertThat(check.overlaps()).isEmpty();

@@ -155,16 +155,16 @@ class DroppedLayoutsIT {
   }
 
   private void awaitSpooled(Jar.Running producer, long bytes) {
-    Awaitility.await("messages wait in the spool")
-        .atMost(Duration.ofSeconds(180))
-        .until(
-            () -> {
-              assertThat(producer.process.isAlive()).as(producer.err()).isTrue();
-              try (var files = Files.walk(directory.resolve("spool"))) {
-                return files.filter(Files::isRegularFile).mapToLong(f -> f.toFile().length()).sum()
-                    > bytes;
-              }
-            });
+    Wait.until(
+        "messages wait in the spool",
+        180,
+        () -> {
+          assertThat(producer.process.isAlive()).as(producer.err()).isTrue();
+          try (var files = Files.walk(directory.resolve("spool"))) {
+            return files.filter(Files::isRegularFile).mapToLong(f -> f.toFile().length()).sum()
+                > bytes;
+          }
+        });
   }
 
   private static long read(Jar.Running reader) {

@@ -3,6 +3,7 @@ package dev.evenkeel.functional;
 import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedReader;
@@ -11,7 +12,6 @@ import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +20,6 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.assertj.core.api.InstanceOfAssertFactories;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -169,7 +168,7 @@ class ExecFailuresIT extends OneNode {
         "trap '' TERM; sleep 600 & echo $! > " + pid + ".new; mv " + pid + ".new " + pid + "; wait";
     try (Jar.Running hanging =
         node.consume("a", "stop", "stop", "--lock-time", "2s", "--exec", hang)) {
-      Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> Files.exists(pid));
+      Wait.until(() -> Files.exists(pid));
       ProcessHandle child = child(pid);
       assertThat(child).isNotNull();
       assertThat(hanging.stop().status()).isZero();
@@ -210,7 +209,7 @@ class ExecFailuresIT extends OneNode {
     try (Jar.Running hanging =
         node.consume(
             "b", "states", "states", "--lock-time=2s", "--exec", work, "--on-assign", hang)) {
-      Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> Files.exists(pid));
+      Wait.until(() -> Files.exists(pid));
       ProcessHandle child = child(pid);
       assertThat(hanging.stop().status()).isZero();
       Processes.awaitEnd(child);

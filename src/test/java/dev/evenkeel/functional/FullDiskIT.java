@@ -5,11 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -46,9 +44,9 @@ class FullDiskIT {
             .contains("evenkeel_log_ineligible{log=\"d0\",reason=\"disk_full\"} 1");
         awaitWritten(other, other.written("events") + 5_000);
         disk.fill(LIMIT_MEBIBYTES / 2 - 8);
-        Awaitility.await("n1 takes no entries")
-            .atMost(Duration.ofSeconds(60))
-            .until(() -> other.read("/api/cluster").contains("it takes no entries"));
+        Wait.until(
+            "n1 takes no entries",
+            () -> other.read("/api/cluster").contains("it takes no entries"));
         awaitWritten(other, other.written("events") + 5_000);
         assertThat(full.process().process.isAlive()).isTrue();
         disk.empty();
@@ -70,10 +68,9 @@ class FullDiskIT {
 
   /** Until the node leads some log group, or none. */
   private static void awaitLeads(Node asked, String node, boolean some) {
-    Awaitility.await(node + (some ? " leads" : " leads nothing"))
-        .atMost(Duration.ofSeconds(60))
-        .until(
-            () -> logs(asked).stream().anyMatch(l -> node.equals(l.getString("leader"))) == some);
+    Wait.until(
+        node + (some ? " leads" : " leads nothing"),
+        () -> logs(asked).stream().anyMatch(l -> node.equals(l.getString("leader"))) == some);
   }
 
   /** Node and reason of each that should not lead. */

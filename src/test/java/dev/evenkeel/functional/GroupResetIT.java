@@ -10,13 +10,11 @@ import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -126,20 +124,20 @@ class GroupResetIT extends OneNode {
 
   /** Asks until all its figures are known, and each shard is as wanted. */
   private static void eachShard(String group, int shards, Consumer<JsonObject> wanted) {
-    Awaitility.await("shards of " + group)
-        .atMost(Duration.ofSeconds(30))
-        .untilAsserted(
-            () -> {
-              List<JsonObject> all = node.shards(group);
-              assertThat(all)
-                  .hasSize(shards)
-                  .allSatisfy(
-                      shard -> {
-                        assertThat(shard.getLong("end")).isNotNull();
-                        assertThat(shard.getLong("committed")).isNotNull();
-                      });
-              all.forEach(wanted);
-            });
+    Wait.untilAsserted(
+        "shards of " + group,
+        30,
+        () -> {
+          List<JsonObject> all = node.shards(group);
+          assertThat(all)
+              .hasSize(shards)
+              .allSatisfy(
+                  shard -> {
+                    assertThat(shard.getLong("end")).isNotNull();
+                    assertThat(shard.getLong("committed")).isNotNull();
+                  });
+          all.forEach(wanted);
+        });
   }
 
   private static void awaitNoMembers(String group) {

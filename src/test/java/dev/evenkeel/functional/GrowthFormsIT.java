@@ -7,10 +7,8 @@ import dev.evenkeel.cli.OddCertificates;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -76,9 +74,10 @@ class GrowthFormsIT {
         node.admin("topic", "reshard", "short", "--shards", String.valueOf(shards));
         node.sendByKey("short", IntStream.range(0, 100).mapToObj(String::valueOf).toList());
       }
-      Awaitility.await("only the last layout is left")
-          .atMost(Duration.ofMinutes(3))
-          .untilAsserted(() -> assertThat(numbers(node)).containsExactly(15, 16));
+      Wait.untilAsserted(
+          "only the last layout is left",
+          180,
+          () -> assertThat(numbers(node)).containsExactly(15, 16));
       // The owner goes on with them.
       node.sendByKey("short", IntStream.range(0, 100).mapToObj(String::valueOf).toList());
       Wait.until("all is consumed", 120, () -> consumer.out().lines().count() == 400);

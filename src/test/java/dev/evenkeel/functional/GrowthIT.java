@@ -3,6 +3,7 @@ package dev.evenkeel.functional;
 import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedOutputStream;
@@ -157,9 +158,10 @@ class GrowthIT {
       // A joining node, before it was taken in, and while it gets its copies.
       cluster.begin("n4").kill();
       cluster.node("n4").begin();
-      Awaitility.await("n4 gets copies")
-          .atMost(Duration.ofMinutes(2))
-          .until(() -> cluster.node("n4").process().err().contains("is taking this node in"));
+      Wait.until(
+          "n4 gets copies",
+          120,
+          () -> cluster.node("n4").process().err().contains("is taking this node in"));
       cluster.node("n4").kill();
       cluster.node("n4").start();
       cluster.awaitSettled();
@@ -167,9 +169,10 @@ class GrowthIT {
 
       // The driving node, while a node joins.
       cluster.begin("n5");
-      Awaitility.await("n5 is about to get copies")
-          .atMost(Duration.ofMinutes(2))
-          .until(() -> cluster.node("n5").process().err().contains("take this node in"));
+      Wait.until(
+          "n5 is about to get copies",
+          120,
+          () -> cluster.node("n5").process().err().contains("take this node in"));
       killAndStart(cluster, cluster.driver());
       cluster.node("n5").awaitReady();
       cluster.awaitSettled();

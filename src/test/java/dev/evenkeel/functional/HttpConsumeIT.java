@@ -13,13 +13,11 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -212,7 +210,7 @@ class HttpConsumeIT extends OneNode {
       deaths += dies ? 1 : 0;
       // Whoever has died asks for nothing. Another client is there at once, or a while later.
       if (deaths % 2 == 1) {
-        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> members(topic).isEmpty());
+        Wait.until(30, () -> members(topic).isEmpty());
       }
     }
     JsonObject letter = letters(topic).getJsonObject(0);

@@ -25,7 +25,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
@@ -70,9 +69,9 @@ class JsonApiIT {
     }
     node.awaitConsumed(group, 1);
     // The history is written beside.
-    Awaitility.await("a move of " + group)
-        .atMost(Duration.ofSeconds(60))
-        .until(() -> node.get("/api/rebalances?group=" + group).body().contains("\"epoch\""));
+    Wait.until(
+        "a move of " + group,
+        () -> node.get("/api/rebalances?group=" + group).body().contains("\"epoch\""));
   }
 
   // ---- The event bus
@@ -409,9 +408,9 @@ class JsonApiIT {
     assertError("POST", path + "plan", "{\"shards\":{\"none\":1}}", 404, "UNKNOWN_TOPIC");
     assertError("POST", "/api/groups/none/plan", "{}", 404, "UNKNOWN_GROUP");
 
-    Awaitility.await("the node knows the feature level of the cluster")
-        .atMost(Duration.ofSeconds(60))
-        .until(() -> http("POST", path + "pause", null, null).statusCode() == 200);
+    Wait.until(
+        "the node knows the feature level of the cluster",
+        () -> http("POST", path + "pause", null, null).statusCode() == 200);
     assertThat(object(json("GET", "/api/groups/planners", null, 200)).getBoolean("paused"))
         .isTrue();
     ask("groups", object("{\"action\":\"resume\",\"group\":\"planners\"}"));

@@ -2,13 +2,12 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,19 +36,19 @@ class LevelCommandIT {
       node.createTopic("even", 2);
       List<Jar.Running> consumers = new ArrayList<>();
       List.of("a", "b", "c").forEach(name -> consumers.add(consume(node, name)));
-      Awaitility.await("all three take part")
-          .atMost(Duration.ofSeconds(120))
-          .until(
-              () -> {
-                var answer = node.get("/api/groups/crew");
-                JsonObject level =
-                    answer.statusCode() == 200
-                        ? new JsonObject(answer.body()).getJsonObject("level")
-                        : null;
-                return level != null
-                    && level.getJsonArray("bars") != null
-                    && level.getJsonArray("bars").size() == 3;
-              });
+      Wait.until(
+          "all three take part",
+          120,
+          () -> {
+            var answer = node.get("/api/groups/crew");
+            JsonObject level =
+                answer.statusCode() == 200
+                    ? new JsonObject(answer.body()).getJsonObject("level")
+                    : null;
+            return level != null
+                && level.getJsonArray("bars") != null
+                && level.getJsonArray("bars").size() == 3;
+          });
       TopicMessages.send(node, "even", input, null);
       node.awaitConsumed("crew", MESSAGES);
       int read = 0;

@@ -1,6 +1,11 @@
 package dev.evenkeel.functional;
 
 import static dev.evenkeel.Words.words;
+import static dev.evenkeel.functional.DeadLetters.ATTEMPTS;
+import static dev.evenkeel.functional.DeadLetters.awaitDeadAgain;
+import static dev.evenkeel.functional.DeadLetters.list;
+import static dev.evenkeel.functional.DeadLetters.name;
+import static dev.evenkeel.functional.DeadLetters.payloads;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Wait;
@@ -53,13 +58,11 @@ class LevelDeadLettersIT {
       left.awaitFailures(poison.size());
 
       List<String> all = Files.readAllLines(runs);
-      assertThat(all)
-          .as("no attempt beyond the last")
-          .noneMatch(run -> attempt(run) > DeadLetters.ATTEMPTS);
+      assertThat(all).as("no attempt beyond the last").noneMatch(run -> attempt(run) > ATTEMPTS);
       assertThat(linesOf(all, "good")).isEqualTo(good);
       assertThat(linesOf(all, "poison")).isEqualTo(poison);
-      JsonArray letters = DeadLetters.list(left);
-      assertThat(DeadLetters.payloads(letters, "")).isEqualTo(poison);
+      JsonArray letters = list(left);
+      assertThat(payloads(letters, "")).isEqualTo(poison);
       byCommand(left, letters, runs);
       members.subList(1, 3).forEach(Jar.Running::stopWell);
     }
@@ -92,19 +95,16 @@ class LevelDeadLettersIT {
   private static void byCommand(Node node, JsonArray letters, Path runs) throws IOException {
     JsonObject first = letters.getJsonObject(0);
     int before = runsOf(runs, first.getString("payload"));
-    assertThat(
-            node.admin("group", "dead-letters", "replay", "g", DeadLetters.name(first))
-                .out()
-                .strip())
+    assertThat(node.admin("group", "dead-letters", "replay", "g", name(first)).out().strip())
         .isEqualTo("replayed 1 dead letter");
-    DeadLetters.awaitDeadAgain(node, first);
-    assertThat(runsOf(runs, first.getString("payload")) - before).isEqualTo(DeadLetters.ATTEMPTS);
-    assertThat(node.admin("group", "dead-letters", "show", "g", DeadLetters.name(first)).out())
-        .contains("origin        " + DeadLetters.name(first), "attempts      3", "poison-");
+    awaitDeadAgain(node, first);
+    assertThat(runsOf(runs, first.getString("payload")) - before).isEqualTo(ATTEMPTS);
+    assertThat(node.admin("group", "dead-letters", "show", "g", name(first)).out())
+        .contains("origin        " + name(first), "attempts      3", "poison-");
 
     JsonObject other = letters.getJsonObject(1);
-    node.admin("group", "dead-letters", "drop", "g", DeadLetters.name(other));
-    assertThat(DeadLetters.list(node)).hasSize(letters.size() - 1).doesNotContain(other);
+    node.admin("group", "dead-letters", "drop", "g", name(other));
+    assertThat(list(node)).hasSize(letters.size() - 1).doesNotContain(other);
     node.admin("group", "dead-letters", "drop", "g", "--all");
     node.awaitFailures(0);
   }

@@ -9,14 +9,12 @@ import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -93,13 +91,13 @@ class LevelResetIT {
         await("all three take part", () -> bars(node) == MEMBERS.size());
         assertThat(node.produce("producer", input, "t", "--key-regex", "-(.*)").await().status())
             .isZero();
-        Awaitility.await("all are at work")
-            .atMost(Duration.ofSeconds(90))
-            .untilAsserted(
-                () ->
-                    assertThat(slow(runs()))
-                        .as("%s of %s", runs(), node.get("/api/groups/g").body())
-                        .hasSize(MEMBERS.size() * PARALLEL));
+        Wait.untilAsserted(
+            "all are at work",
+            90,
+            () ->
+                assertThat(slow(runs()))
+                    .as("%s of %s", runs(), node.get("/api/groups/g").body())
+                    .hasSize(MEMBERS.size() * PARALLEL));
         HttpResponse<String> refused = node.post("/api/groups/g/offsets", "{\"to\":\"earliest\"}");
         assertThat(refused.statusCode()).isEqualTo(409);
         assertThat(refused.body()).contains("'dispatcher@").contains("owns shard t/");

@@ -65,12 +65,12 @@ class MajorityLostIT {
         lines = feeder.finish();
       }
       producer.awaitAcked(lines);
-      Awaitility.await("all is consumed")
-          .atMost(Duration.ofSeconds(120))
-          .until(
-              () ->
-                  trio.nodes.get(1).shards("g").stream()
-                      .allMatch(shard -> Long.valueOf(0).equals(shard.getLong("lag"))));
+      Wait.until(
+          "all is consumed",
+          120,
+          () ->
+              trio.nodes.get(1).shards("g").stream()
+                  .allMatch(shard -> Long.valueOf(0).equals(shard.getLong("lag"))));
       assertThat(consumer.stop().status()).isZero();
       // What was given up may be there or not; what was acknowledged is.
       List<String> acknowledged =

@@ -9,12 +9,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -45,9 +43,9 @@ class NamedNodesIT {
     times(3, i -> nodes.add(start(hosts, i, port, http + i)));
     name(hosts, 0);
     name(hosts, 1);
-    Awaitility.await("they wait for the third name")
-        .atMost(Duration.ofSeconds(60))
-        .until(() -> nodes.get(0).err().contains("waiting until names have an address: [pod-2"));
+    Wait.until(
+        "they wait for the third name",
+        () -> nodes.get(0).err().contains("waiting until names have an address: [pod-2"));
     assertThat(nodes).allMatch(node -> node.process.isAlive() && node.out().isEmpty());
     name(hosts, 2);
     for (Jar.Running node : nodes) {

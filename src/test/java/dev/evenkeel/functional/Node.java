@@ -345,12 +345,12 @@ public final class Node implements AutoCloseable {
   void awaitFailures(int dead) {
     JsonObject expected =
         JsonObject.of("retriesWaiting", 0, "parked", 0, "shardsWaiting", 0, "deadLetters", dead);
-    Awaitility.await(dead + " dead letters, and nothing that waits")
-        .atMost(Duration.ofSeconds(120))
-        .untilAsserted(
-            () ->
-                assertThat(new JsonObject(get("/api/groups/g").body()).getJsonObject("failures"))
-                    .isEqualTo(expected));
+    Wait.untilAsserted(
+        dead + " dead letters, and nothing that waits",
+        120,
+        () ->
+            assertThat(new JsonObject(get("/api/groups/g").body()).getJsonObject("failures"))
+                .isEqualTo(expected));
   }
 
   @Override

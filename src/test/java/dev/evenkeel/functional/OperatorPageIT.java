@@ -23,12 +23,10 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -289,21 +287,21 @@ class OperatorPageIT {
 
   private void assertAudited(String... acts) {
     Path audit = node.directory.resolve("data/audit/audit.jsonl");
-    Awaitility.await("the audit log")
-        .atMost(Duration.ofSeconds(30))
-        .untilAsserted(
-            () -> {
-              List<String> done =
-                  Files.readAllLines(audit).stream()
-                      .map(JsonObject::new)
-                      .filter(line -> line.getString("outcome").equals("done"))
-                      .filter(line -> "operator".equals(line.getString("user")))
-                      .map(line -> line.getString("action"))
-                      .toList();
-              for (String act : acts) {
-                assertThat(done).anyMatch(each -> each.startsWith(act));
-              }
-            });
+    Wait.untilAsserted(
+        "the audit log",
+        30,
+        () -> {
+          List<String> done =
+              Files.readAllLines(audit).stream()
+                  .map(JsonObject::new)
+                  .filter(line -> line.getString("outcome").equals("done"))
+                  .filter(line -> "operator".equals(line.getString("user")))
+                  .map(line -> line.getString("action"))
+                  .toList();
+          for (String act : acts) {
+            assertThat(done).anyMatch(each -> each.startsWith(act));
+          }
+        });
   }
 
   /** Every request of the API that changes something, as its description shows it. */

@@ -7,11 +7,9 @@ import dev.evenkeel.Wait;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -39,7 +37,7 @@ class PauseIT extends OneNode {
             .formatted(begun, fast, ended);
     try (Jar.Running consumer =
         node.consume("m-" + mode, mode, mode, "--mode", mode, "--order", "none", "--exec", work)) {
-      Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> !lines(ended).isEmpty());
+      Wait.until(() -> !lines(ended).isEmpty());
       node.post("/api/groups/" + mode + "/pause", "{}");
       Wait.until("no handler runs", () -> lines(ended).size() == lines(begun).size());
       assertThat(lines(begun)).as("of those that were fetched").hasSizeLessThan(MESSAGES * 2 / 3);

@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.protocol.Refusal;
 import java.nio.file.Path;
@@ -64,9 +65,9 @@ class PausedLeaderIT {
         Trio.signal(paused, "CONT");
         // The former owner's commit, put to the former leader and then to whoever leads.
         assertThat(watch.commitAt(Trio.id(paused), owned)).isNotNull();
-        Awaitility.await("a fenced owner is told so")
-            .atMost(Duration.ofSeconds(60))
-            .until(() -> watch.commitAt(watch.leaderOf(owned), owned) == Refusal.FENCED);
+        Wait.until(
+            "a fenced owner is told so",
+            () -> watch.commitAt(watch.leaderOf(owned), owned) == Refusal.FENCED);
         trio.awaitCaughtUp(paused);
         // It takes part again: its own HTTP finds the others, and without it there is no majority.
         await("it is ready", () -> paused.get("/health/ready").statusCode() == 200);

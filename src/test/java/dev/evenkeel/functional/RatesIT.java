@@ -91,9 +91,10 @@ class RatesIT {
   }
 
   private static void awaitLines(Jar.Running member, int lines) {
-    Awaitility.await(lines + " lines")
-        .atMost(Duration.ofSeconds(120))
-        .until(() -> member.out().endsWith("\n") && member.out().lines().count() == lines);
+    Wait.until(
+        lines + " lines",
+        120,
+        () -> member.out().endsWith("\n") && member.out().lines().count() == lines);
   }
 
   private static void awaitRates(Node node, String group, int waiting, int dropped) {

@@ -182,16 +182,16 @@ class ReshardIT {
 
   /** The spool holds so many bytes that those messages must be in it. */
   private void awaitSpooled(Jar.Running producer, long messages) {
-    Awaitility.await("messages wait in the spool")
-        .atMost(Duration.ofSeconds(90))
-        .until(
-            () -> {
-              assertThat(producer.process.isAlive()).as(producer.err()).isTrue();
-              try (var files = Files.walk(directory.resolve("spool"))) {
-                return files.filter(Files::isRegularFile).mapToLong(f -> f.toFile().length()).sum()
-                    > messages * 35;
-              }
-            });
+    Wait.until(
+        "messages wait in the spool",
+        90,
+        () -> {
+          assertThat(producer.process.isAlive()).as(producer.err()).isTrue();
+          try (var files = Files.walk(directory.resolve("spool"))) {
+            return files.filter(Files::isRegularFile).mapToLong(f -> f.toFile().length()).sum()
+                > messages * 35;
+          }
+        });
   }
 
   private Jar.Running consume(Node node, String group, String member, String... more) {

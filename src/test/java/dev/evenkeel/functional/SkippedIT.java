@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonObject;
-import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -37,13 +35,12 @@ class SkippedIT extends OneNode {
     assertThat(shard().getJsonObject("skipped")).isEqualTo(skipped);
     assertThat(node.admin("group", "describe", "away").out())
         .contains("FREE, skipped 15 messages, offsets 5 to 19");
-    Awaitility.await("the metric follows")
-        .atMost(Duration.ofSeconds(30))
-        .until(
-            () ->
-                node.read("/metrics")
-                    .contains(
-                        "evenkeel_group_messages_skipped{group=\"away\",topic=\"short\"} 15.0"));
+    Wait.until(
+        "the metric follows",
+        30,
+        () ->
+            node.read("/metrics")
+                .contains("evenkeel_group_messages_skipped{group=\"away\",topic=\"short\"} 15.0"));
 
     node.admin("topic", "configure", "short", "--max-age", "off");
     node.send("short", List.of("after"));

@@ -6,11 +6,9 @@ import dev.evenkeel.Wait;
 import dev.evenkeel.bus.ClusterView;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -49,9 +47,9 @@ class ThreeNodesIT {
       }
       awaitLevel(trio.nodes.get(0), level.size());
       trio.nodes.forEach(trio::awaitCaughtUp);
-      Awaitility.await("the nodes know that all of them know pauses")
-          .atMost(Duration.ofSeconds(60))
-          .until(() -> trio.nodes.get(0).post("/api/groups/g/pause", "{}").statusCode() == 200);
+      Wait.until(
+          "the nodes know that all of them know pauses",
+          () -> trio.nodes.get(0).post("/api/groups/g/pause", "{}").statusCode() == 200);
       try (AckWatch watch = new AckWatch(trio, "ticks")) {
         ClusterView before = watch.view();
         Map<String, String> owners = owners(trio.nodes.get(0));
@@ -60,9 +58,9 @@ class ThreeNodesIT {
         Wait.until(
             "others lead what it led", 150, () -> leadsNothing(before.metaLeader(), watch.view()));
         for (Node node : trio.others(dispatcher)) {
-          Awaitility.await("the new dispatcher knows the group")
-              .atMost(Duration.ofSeconds(60))
-              .untilAsserted(() -> assertThat(owners(node)).isEqualTo(owners));
+          Wait.untilAsserted(
+              "the new dispatcher knows the group",
+              () -> assertThat(owners(node)).isEqualTo(owners));
           assertThat(node.post("/api/topics/orders/messages", "{\"payload\":\"x 1\"}").statusCode())
               .isEqualTo(200);
         }

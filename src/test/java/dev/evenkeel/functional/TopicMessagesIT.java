@@ -9,11 +9,9 @@ import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -116,7 +114,7 @@ class TopicMessagesIT {
   }
 
   private static void awaitError(Jar.Running running, String text) {
-    Awaitility.await(text).atMost(Duration.ofSeconds(60)).until(() -> running.err().contains(text));
+    Wait.until(text, () -> running.err().contains(text));
   }
 
   @Test

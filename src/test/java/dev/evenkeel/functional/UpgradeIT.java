@@ -8,13 +8,11 @@ import dev.evenkeel.Wait;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -67,9 +65,9 @@ class UpgradeIT {
     void awaitProgress() {
       for (Jar.Running member : members) {
         long before = member.out().lines().count();
-        Awaitility.await(topic + " goes on at " + member.out.getFileName())
-            .atMost(Duration.ofSeconds(60))
-            .until(() -> member.out().lines().count() > before + RATE / 4);
+        Wait.until(
+            topic + " goes on at " + member.out.getFileName(),
+            () -> member.out().lines().count() > before + RATE / 4);
       }
     }
 

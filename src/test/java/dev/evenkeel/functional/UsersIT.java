@@ -31,7 +31,6 @@ import java.net.http.WebSocket;
 import java.net.http.WebSocketHandshakeException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +39,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -185,27 +183,25 @@ class UsersIT {
     assertRefused(send("billing", "POST", "/api/groups/billing/offsets", reset), 403, "FORBIDDEN");
 
     Path audit = node.directory.resolve("data/audit/audit.jsonl");
-    Awaitility.await("the audit log")
-        .atMost(Duration.ofSeconds(30))
-        .untilAsserted(
-            () ->
-                assertThat(Files.readString(audit).lines())
-                    .anySatisfy(
-                        line ->
-                            assertThat(line)
-                                .contains(
-                                    "\"user\":\"operator\"",
-                                    "topics create",
-                                    "\"outcome\":\"done\""))
-                    .anySatisfy(
-                        line ->
-                            assertThat(line)
-                                .contains(
-                                    "\"user\":\"shop\"",
-                                    "topics delete name=orders",
-                                    "\"outcome\":\"denied\"",
-                                    "admin:orders"))
-                    .allSatisfy(line -> new JsonObject(line)));
+    Wait.untilAsserted(
+        "the audit log",
+        30,
+        () ->
+            assertThat(Files.readString(audit).lines())
+                .anySatisfy(
+                    line ->
+                        assertThat(line)
+                            .contains(
+                                "\"user\":\"operator\"", "topics create", "\"outcome\":\"done\""))
+                .anySatisfy(
+                    line ->
+                        assertThat(line)
+                            .contains(
+                                "\"user\":\"shop\"",
+                                "topics delete name=orders",
+                                "\"outcome\":\"denied\"",
+                                "admin:orders"))
+                .allSatisfy(line -> new JsonObject(line)));
     assertThat(Files.readString(audit)).doesNotContain(token("shop").substring(12));
     assertThat(Files.getPosixFilePermissions(audit.getParent())).hasSize(3);
   }
@@ -468,9 +464,10 @@ class UsersIT {
       "--cert-key", CLIENTS.resolve("tls.key").toString()
     };
     Path lines = Lines.write(directory.resolve("lines"), 3, 1);
-    Awaitility.await("the node knows the user")
-        .atMost(Duration.ofSeconds(30))
-        .until(() -> node.produce("p", lines, "orders", certificate).await().status() == 0);
+    Wait.until(
+        "the node knows the user",
+        30,
+        () -> node.produce("p", lines, "orders", certificate).await().status() == 0);
     Jar.Result consumed =
         Jar.startIn(
                 new Surroundings(
@@ -515,11 +512,10 @@ class UsersIT {
       assertThat(ask(changing, question.copy().put("topic", "secrets"))).isNull();
       String former = Files.readString(users);
       Files.writeString(users, "{broken");
-      Awaitility.await("the file is known to be broken")
-          .atMost(Duration.ofSeconds(30))
-          .until(
-              () ->
-                  get("operator", "/metrics").body().contains("evenkeel_access_users_broken 1.0"));
+      Wait.until(
+          "the file is known to be broken",
+          30,
+          () -> get("operator", "/metrics").body().contains("evenkeel_access_users_broken 1.0"));
       assertThat(ask(changing, question.copy().put("topic", "secrets"))).isNull();
       Files.writeString(users, former);
       user("user", "remove", users.toString(), "changing");

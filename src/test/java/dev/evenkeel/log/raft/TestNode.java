@@ -3,6 +3,7 @@ package dev.evenkeel.log.raft;
 import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.Wait;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
@@ -130,8 +131,8 @@ final class TestNode implements AutoCloseable {
   }
 
   TestNode awaitReady() {
-    await().atMost(PATIENCE).until(() -> node.meta().leadership().ready());
-    node.data().forEach(group -> await().atMost(PATIENCE).until(() -> group.leadership().ready()));
+    Wait.until(() -> node.meta().leadership().ready());
+    node.data().forEach(group -> Wait.until(() -> group.leadership().ready()));
     return this;
   }
 
