@@ -3,11 +3,10 @@ package dev.evenkeel.client.internal.consume;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Assignment;
-import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions.Order;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.internal.consume.ConsumerAction.CallAssign;
 import dev.evenkeel.client.internal.consume.ConsumerAction.CallLost;
-import dev.evenkeel.client.internal.consume.ConsumerAction.CallRelease;
 import dev.evenkeel.client.internal.consume.ConsumerAction.Fetch;
 import dev.evenkeel.client.internal.consume.ConsumerAction.GiveBack;
 import dev.evenkeel.client.internal.consume.ConsumerAction.ReadLease;
@@ -34,7 +33,7 @@ class CareTest extends CoreBench {
   }
 
   private OwnedShard runAfter(Crashes crashes, long committed, int parallel) {
-    options.setOrder(ConsumerOptions.Order.NONE).setParallel(parallel);
+    options.setOrder(Order.NONE).setParallel(parallel);
     begin(false, false);
     assign(ofDead(S0, 3, committed, crashes));
     answer(take(CallAssign.class), null);
@@ -49,7 +48,7 @@ class CareTest extends CoreBench {
     RecordOutcomes begun = take(RecordOutcomes.class);
     assertThat(begun.command().outcomes()).containsExactly(new Outcome.Begun(offset, false));
     assertThat(core.next(now)).isNull();
-    answer(begun, new Reply.OfOffsets(List.of()));
+    record(begun);
     Task task = next(offset);
     assertThat(core.next(now)).as("another runs").isNull();
     return task;
@@ -63,8 +62,7 @@ class CareTest extends CoreBench {
   }
 
   private void commitOf(long offset) {
-    tick(ConsumerCore.TICK_MILLIS);
-    assertThat(commit().offset()).isEqualTo(offset);
+    assertThat(commitAfter(ConsumerCore.TICK_MILLIS).offset()).isEqualTo(offset);
     assertThat(core.next(now)).as("the last one is not committed").isNull();
     answer(sent, Reply.DONE);
   }
@@ -75,7 +73,7 @@ class CareTest extends CoreBench {
     for (long offset = 5; offset < 8; offset++) {
       Task task = nextAlone(shard, offset);
       assertThat(task.delivery("m").attempt()).isEqualTo(offset == 5 ? 3 : 1);
-      core.finished(task, now);
+      finish(task);
       // Also behind the last one: a death before the log knows of it would count for nobody.
       commitOf(offset + 1);
     }
@@ -110,7 +108,7 @@ class CareTest extends CoreBench {
     assertThat(failed.way()).isEqualTo(Outcome.Way.DEAD);
     assertThat(failed.attempt()).as("each death was one").isEqualTo(5);
     assertThat(failed.error()).startsWith("its consumers died 5 times while it was handled");
-    answer(dead, new Reply.OfOffsets(List.of()));
+    record(dead);
     assertThat(core.next(now)).isNull();
     commitOf(7);
     core.finished(nextAlone(shard, 7), now);
@@ -129,9 +127,7 @@ class CareTest extends CoreBench {
     Task task = nextAlone(shard, 5);
     core.failed(task, new GivenBackException("not now"), now);
     tick(ConsumerCore.TICK_MILLIS);
-    RecordOutcomes over = take(RecordOutcomes.class);
-    assertThat(over.command().outcomes()).containsExactly(new Outcome.Begun(5, true));
-    answer(over, new Reply.OfOffsets(List.of()));
+    assertThat(recorded()).containsExactly(new Outcome.Begun(5, true));
     core.finished(nextAlone(shard, 6), now);
   }
 
@@ -144,15 +140,14 @@ class CareTest extends CoreBench {
     assertThat(core.next(now)).isNull();
     RecordOutcomes begun = take(RecordOutcomes.class);
     assign(owned(S0, 3, true));
-    answer(begun, new Reply.OfOffsets(List.of()));
+    record(begun);
     givesBack(6);
     begun = take(RecordOutcomes.class);
     assertThat(begun.command().outcomes()).containsExactly(new Outcome.Begun(6, true));
-    answer(begun, new Reply.OfOffsets(List.of()));
+    record(begun);
     tick(ConsumerCore.TICK_MILLIS);
     assertThat(core.next(now)).isNull();
-    answer(take(CallRelease.class), null);
-    assertThat(take(Release.class).command().offset()).isEqualTo(6);
+    assertThat(released().offset()).isEqualTo(6);
     assertThat(core.environment.flow.messages).isZero();
   }
 
@@ -160,15 +155,14 @@ class CareTest extends CoreBench {
   @Test
   void withStateTheMessagesThatBuildItUpAreNotHandledOneByOne() {
     options.setParallel(8);
-    start(ConsumerOptions.Order.SHARD);
+    start(Order.SHARD);
     assign(ofDead(S0, 3, 5, new Crashes(5, 2, 9, -1)));
-    ReadLease read = take(ReadLease.class);
-    answer(read, lease(S0, 3, 5, 2, new byte[] {1}));
+    answer(take(ReadLease.class), lease(S0, 3, 5, 2, new byte[] {1}));
     answer(take(CallAssign.class), null);
     Fetch fetch = take(Fetch.class);
     answer(fetch, answer(2, batch(new String[10])));
     for (long offset = 2; offset < 5; offset++) {
-      core.finished(next(offset), now);
+      finish(offset);
     }
     assertThat(core.next(now)).isNull();
     commitOf(3);
@@ -190,10 +184,6 @@ class CareTest extends CoreBench {
     return task;
   }
 
-  private void record(OwnedShard shard) {
-    answer(take(RecordOutcomes.class), new Reply.OfOffsets(List.of()));
-  }
-
   @Test
   void nothingElseBeginsWhileAMessageRunsWithCare() {
     Crashes crashes = new Crashes(5, 2, 9, -1);
@@ -201,7 +191,7 @@ class CareTest extends CoreBench {
     Task five = nextAlone(shard, 5);
     ownAnother(crashes);
     assertThat(core.next(now)).isNull();
-    core.finished(five, now);
+    finish(five);
     nextOf(1);
   }
 
@@ -218,7 +208,7 @@ class CareTest extends CoreBench {
       // All that may begin does.
     }
     assertThat(core.running()).isEqualTo(8);
-    running.forEach(task -> core.finished(task, now));
+    running.forEach(task -> finish(task));
     nextOf(0);
     nextOf(1);
   }
@@ -231,21 +221,19 @@ class CareTest extends CoreBench {
     OwnedShard shard = runAfter(crashes, 5);
     Task five = nextAlone(shard, 5);
     OwnedShard other = ownAnother(crashes);
-    core.finished(five, now);
+    finish(five);
     nextOf(1);
     if (lost) {
       other.lose("it is another's", now);
     } else {
       core.paused(List.of(new Assignment.Paused(1, 1)), now);
     }
-    tick(ConsumerCore.TICK_MILLIS);
-    commit();
-    answer(sent, Reply.DONE);
+    committedAfter(ConsumerCore.TICK_MILLIS);
     assertThat(core.next(now)).isNull();
     assertThat(takeAll(RecordOutcomes.class)).as("another one runs").isEmpty();
     tick(Claims.ALONE_MILLIS);
-    record(shard);
-    core.finished(next(6), now);
+    recorded();
+    finish(6);
     commitOf(7);
     core.finished(nextAlone(shard, 7), now);
   }
@@ -271,7 +259,7 @@ class CareTest extends CoreBench {
     tick(Claims.ALONE_MILLIS);
     Task other = nextOf(1);
     assertThat(shard.state()).isEqualTo(OwnedShardState.RUNNING);
-    core.finished(other, now);
+    finish(other);
   }
 
   /** It has waited for its rate, or for its key, and nobody can die of a message that waits. */
@@ -286,9 +274,9 @@ class CareTest extends CoreBench {
     core.begin(five);
     assertThat(core.holds(five, now)).isTrue();
     assertThat(core.claimed(now)).isNull();
-    record(shard);
+    recorded();
     assertThat(core.claimed(now)).isSameAs(five);
-    core.finished(five, now);
+    finish(five);
     commitOf(6);
     assertThat(core.admit(now).offset).isEqualTo(6);
   }
@@ -302,8 +290,8 @@ class CareTest extends CoreBench {
     Fetch fetch = take(Fetch.class);
     OwnedShard shard = (OwnedShard) fetch.owned();
     answer(fetch, answer(5, batch(new String[10])));
-    core.failed(nextAlone(shard, 5), new IllegalStateException("broken"), now);
-    record(shard);
+    broken(nextAlone(shard, 5));
+    recorded();
     core.finished(nextAlone(shard, 6), now);
     tick(ConsumerCore.TICK_MILLIS);
     return shard;
@@ -312,12 +300,10 @@ class CareTest extends CoreBench {
   @Test
   void whatIsHandledAboveAFailedMessageIsOver() {
     options.setHoldFailed(true).setRetryDelaysMillis(List.of(60_000L));
-    options.setOrder(ConsumerOptions.Order.NONE).setParallel(8);
+    options.setOrder(Order.NONE).setParallel(8);
     begin(false, false);
     OwnedShard shard = handledAboveAFailedMessage();
-    RecordOutcomes over = take(RecordOutcomes.class);
-    assertThat(over.command().outcomes()).containsExactly(new Outcome.Begun(6, true));
-    answer(over, new Reply.OfOffsets(List.of()));
+    assertThat(recorded()).containsExactly(new Outcome.Begun(6, true));
     nextAlone(shard, 7);
   }
 
@@ -330,21 +316,19 @@ class CareTest extends CoreBench {
     RecordOutcomes begun = take(RecordOutcomes.class);
     core.paused(List.of(new Assignment.Paused(1, 0)), now);
     givesBack(5);
-    answer(begun, new Reply.OfOffsets(List.of()));
+    record(begun);
     begun = take(RecordOutcomes.class);
     assertThat(begun.command().outcomes()).containsExactly(new Outcome.Begun(5, true));
-    answer(begun, new Reply.OfOffsets(List.of()));
+    record(begun);
     core.finished(nextOf(1), now);
     tick(ConsumerCore.TICK_MILLIS);
     takeAll(Fetch.class);
     core.paused(List.of(), now);
     tick(1_000);
-    Fetch again = take(Fetch.class);
-    assertThat(again.request().offset()).isEqualTo(5);
-    answer(again, answer(5, batch(new String[10])));
+    fetches(5, new String[10]);
     Task other;
     while ((other = core.next(now)) != null) {
-      core.finished(other, now);
+      finish(other);
     }
     assertThat(take(RecordOutcomes.class).command().outcomes())
         .containsExactly(new Outcome.Begun(5, false));
@@ -383,8 +367,7 @@ class CareTest extends CoreBench {
     take(CallLost.class);
     core.failed(inHand, new GivenBackException("the shard is gone"), now);
     tick(ConsumerCore.TICK_MILLIS);
-    assertThat(takeAll(RecordOutcomes.class)).isEmpty();
-    assertThat(takeAll(Release.class)).isEmpty();
+    none(RecordOutcomes.class, Release.class);
     assertThat(core.drained()).isTrue();
   }
 
@@ -405,11 +388,11 @@ class CareTest extends CoreBench {
     RecordOutcomes over = take(RecordOutcomes.class);
     assertThat(over.command().outcomes()).containsExactly(new Outcome.Begun(5, true));
     dies(five);
-    answer(over, new Reply.OfOffsets(List.of()));
+    record(over);
     RecordOutcomes begun = take(RecordOutcomes.class);
     assertThat(begun.command().outcomes()).containsExactly(new Outcome.Begun(5, false));
     assertThat(shard.state()).isEqualTo(OwnedShardState.DRAINING);
-    answer(begun, new Reply.OfOffsets(List.of()));
+    record(begun);
     isLeftWith(five, shard);
   }
 
@@ -423,9 +406,9 @@ class CareTest extends CoreBench {
     ownAnother(crashes);
     tick(Claims.ALONE_MILLIS);
     Task other = nextOf(1);
-    answer(begun, new Reply.OfOffsets(List.of()));
+    record(begun);
     assertThat(core.next(now)).as("one handler at a time").isNull();
-    core.finished(other, now);
+    finish(other);
     core.finished(nextOf(0), now);
     assertThat(core.running()).isZero();
   }
@@ -435,10 +418,10 @@ class CareTest extends CoreBench {
   @ValueSource(booleans = {false, true})
   void aFailedMessageBelowOthersIsHandledBeforeItsShardGoes(boolean held) {
     options.setRetryDelaysMillis(List.of(1_000L));
-    options.setOrder(ConsumerOptions.Order.NONE).setParallel(8);
+    options.setOrder(Order.NONE).setParallel(8);
     begin(true, true);
     OwnedShard shard = handledAboveAFailedMessage();
-    record(shard);
+    recorded();
     if (held) {
       tick(2_000);
       assertThat(core.next(now)).isNull();
@@ -448,12 +431,11 @@ class CareTest extends CoreBench {
       tick(ConsumerCore.TICK_MILLIS);
       assertThat(core.next(now)).isNull();
     }
-    record(shard);
+    recorded();
     tick(ConsumerCore.TICK_MILLIS);
     assertThat(takeAll(GiveBack.class)).isEmpty();
-    core.finished(next(5), now);
+    finish(5);
     tick(ConsumerCore.TICK_MILLIS);
-    answer(take(CallRelease.class), new byte[] {1});
-    assertThat(take(Release.class).command().offset()).isEqualTo(7);
+    assertThat(released(new byte[] {1}).offset()).isEqualTo(7);
   }
 }

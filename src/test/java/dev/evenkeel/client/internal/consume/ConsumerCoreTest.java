@@ -8,6 +8,7 @@ import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions.Order;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.MemberFaultException;
 import dev.evenkeel.client.ShardContext;
@@ -49,6 +50,7 @@ import dev.evenkeel.protocol.wire.PlacedBatch;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -56,6 +58,7 @@ import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -67,7 +70,7 @@ import org.slf4j.event.Level;
 class ConsumerCoreTest extends CoreBench {
   @Test
   void aLevelDispatcherIsToldTheGenerationWhichOnlyTheLeaseHas() {
-    options.setHoldFailed(true).setOrder(ConsumerOptions.Order.NONE);
+    options.setHoldFailed(true).setOrder(Order.NONE);
     begin(false, false);
     assign(new Assignment.Owned("t", S0, 7, false, 0, 40));
     Lease reset = lease(S0, 5, 60, -1, null).reset(40).granted("m", "i", 0, 5_000);
@@ -75,32 +78,28 @@ class ConsumerCoreTest extends CoreBench {
     assertThat(take(CallAssign.class).shard()).isEqualTo(new ShardContext("t", 0, 7, "m", 40, 1));
   }
 
-  private static FetchAnswer sealed(long end, int more, FetchAnswer.Placed... batches) {
-    return new FetchAnswer(0, end, FetchAnswer.SEALED | more, List.of(batches));
+  private static FetchAnswer sealed(long end, int more, String... keys) {
+    FetchAnswer.Placed batch = new FetchAnswer.Placed(0, batch(keys));
+    List<FetchAnswer.Placed> batches = keys.length == 0 ? List.of() : List.of(batch);
+    return new FetchAnswer(0, end, FetchAnswer.SEALED | more, batches);
   }
 
   @Test
   void aSealedShardIsReleasedWhenNothingIsLeftInIt() {
-    begin(false, false);
-    assign(owned(S0, 5, false));
-    answer(take(ReadLease.class), lease(S0, 5, 0, -1, null));
-    answer(take(CallAssign.class), null);
-    Fetch fetch = take(Fetch.class);
-    FetchAnswer.Placed batch = new FetchAnswer.Placed(0, batch("a", "b"));
-    answer(fetch, sealed(2, 0, batch));
-    core.finished(next(0), now);
+    Fetch fetch = startAt(0);
+    answer(fetch, sealed(2, 0, "a", "b"));
+    finish(0);
     Task last = next(1);
     fetch = take(Fetch.class);
     assertThat(fetch.request().failuresKnown()).isEqualTo(FetchAnswer.SEALED);
     answer(fetch, sealed(2, 0));
-    core.finished(last, now);
+    finish(last);
     tick(1_000);
     takeAll(CommitPositions.class).forEach(each -> answer(each, Reply.DONE));
     assertThat(takeAll(CallRelease.class)).as("a message waits to be tried again").isEmpty();
     fetch = take(Fetch.class);
     answer(fetch, sealed(2, FetchAnswer.NONE_WAITS));
-    answer(take(CallRelease.class), null);
-    DataCommand.Release release = take(Release.class).command();
+    DataCommand.Release release = released();
     assertThat(release.offset()).isEqualTo(2);
     assertThat(release.stateOffset()).isEqualTo(DataCommand.Release.FINISHED);
   }
@@ -109,21 +108,16 @@ class ConsumerCoreTest extends CoreBench {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void aSealedShardIsNotReleasedWhileItsLastMessageWaits(boolean late) {
-    options.setOrder(ConsumerOptions.Order.NONE);
-    begin(false, false);
-    assign(owned(S0, 5, false));
-    answer(take(ReadLease.class), lease(S0, 5, 0, -1, null));
-    answer(take(CallAssign.class), null);
-    Fetch fetch = take(Fetch.class);
-    FetchAnswer.Placed batch = new FetchAnswer.Placed(0, batch("a"));
-    answer(fetch, sealed(1, FetchAnswer.NONE_WAITS, batch));
+    options.setOrder(Order.NONE);
+    Fetch fetch = startAt(0);
+    answer(fetch, sealed(1, FetchAnswer.NONE_WAITS, "a"));
     core.failed(next(0), new IllegalStateException("meant to fail"), now);
     RecordOutcomes record = take(RecordOutcomes.class);
     fetch = take(Fetch.class);
     if (!late) {
       answer(fetch, sealed(1, FetchAnswer.NONE_WAITS));
     }
-    answer(record, new Reply.OfOffsets(List.of()));
+    record(record);
     if (late) {
       answer(fetch, sealed(1, FetchAnswer.NONE_WAITS));
     }
@@ -173,22 +167,31 @@ class ConsumerCoreTest extends CoreBench {
 
   private long epoch = 1;
 
+  /** S0 comes out of those shards, and goes on with the last of them. */
+  private void assignChild(long epoch, Integer... parents) {
+    List<Integer> heir = List.of(parents[parents.length - 1]);
+    Assignment.Origin origin = new Assignment.Origin(List.of(parents), heir, 6, 2);
+    assign(new Assignment.Owned("t", S0, epoch, false, 0, -1, origin, null, null));
+  }
+
+  /** The lease of a parent that has left its number as its state. */
+  private static Lease finished(int shard, long offset) {
+    byte[] state = {(byte) shard};
+    return Commands.lease("g", new Shard(1, shard), 2, null, null, offset, offset, state, null)
+        .at(Lease.Stage.FINISHED);
+  }
+
   /** How an owner releases a sealed shard whose parent has left a state. */
   private DataCommand.Release takeOver(int messages) {
-    Assignment.Origin origin = new Assignment.Origin(List.of(3), List.of(3), 6, 2);
-    assign(new Assignment.Owned("t", S0, epoch, false, 0, -1, origin, null, null));
+    assignChild(epoch, 3);
     answer(take(ReadLease.class), lease(S0, epoch, 0, -1, null));
     epoch++;
-    Lease parent =
-        Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
-            .at(Lease.Stage.FINISHED);
-    answer(take(ReadParents.class), parent);
+    answer(take(ReadParents.class), finished(3, 9));
     answer(take(CallAssign.class), null);
     Fetch fetch = take(Fetch.class);
     if (messages > 0) {
-      FetchAnswer.Placed batch = new FetchAnswer.Placed(0, batch("a"));
-      answer(fetch, sealed(1, FetchAnswer.NONE_WAITS, batch));
-      core.finished(next(0), now);
+      answer(fetch, sealed(1, FetchAnswer.NONE_WAITS, "a"));
+      finish(0);
     }
     while (fetch != null) {
       answer(fetch, sealed(messages, FetchAnswer.NONE_WAITS));
@@ -206,27 +209,20 @@ class ConsumerCoreTest extends CoreBench {
   @Test
   void theFirstOwnerGetsTheStatesOfFormerShardsAndWaitsUntilTheyAreThere() {
     begin(true, true);
-    Assignment.Origin origin = new Assignment.Origin(List.of(3, 4), List.of(4), 6, 2);
-    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null, null));
+    assignChild(1, 3, 4);
     answer(take(ReadLease.class), lease(S0, 1, 0, -1, null));
     ReadParents read = take(ReadParents.class);
     assertThat(read.parents()).containsExactly(3, 4);
-    Lease over =
-        Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
-            .at(Lease.Stage.FINISHED);
     Lease behind = Commands.lease("g", new Shard(1, 4), 2, "m", "i", 5, 0, new byte[0], null);
-    answer(read, over);
+    answer(read, finished(3, 9));
     answer(read, behind);
     assertThat(takeAll(CallAssign.class)).as("a node was behind").isEmpty();
     tick(1_000);
     answer(take(ReadLease.class), lease(S0, 1, 0, -1, null));
-    Lease four =
-        Commands.lease("g", new Shard(1, 4), 2, null, null, 7, 7, new byte[] {4}, null)
-            .at(Lease.Stage.FINISHED);
     read = take(ReadParents.class);
     // Ordered by shard whoever answers first: the later one counts.
-    answer(read, four);
-    answer(read, over);
+    answer(read, finished(4, 7));
+    answer(read, finished(3, 9));
     CallAssign call = take(CallAssign.class);
     assertThat(call.state()).isNull();
     assertThat(call.parents())
@@ -240,21 +236,17 @@ class ConsumerCoreTest extends CoreBench {
   @EnumSource(names = {"UNKNOWN_SHARD", "UNKNOWN_GROUP"})
   void theFirstOwnerGoesOnWithoutFormerShardsThatAreForgotten(Refusal forgotten) {
     begin(true, true);
-    Assignment.Origin origin = new Assignment.Origin(List.of(3, 4), List.of(4), 6, 2);
-    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null, null));
+    assignChild(1, 3, 4);
     answer(take(ReadLease.class), lease(S0, 1, 0, -1, null));
-    Lease four =
-        Commands.lease("g", new Shard(1, 4), 2, null, null, 7, 7, new byte[] {4}, null)
-            .at(Lease.Stage.FINISHED);
     ReadParents read = take(ReadParents.class);
     refuse(read, new RefusedException(Refusal.UNAVAILABLE, "later"));
-    answer(read, four);
+    answer(read, finished(4, 7));
     assertThat(takeAll(CallAssign.class)).as("nobody knows that it is gone").isEmpty();
     tick(1_000);
     answer(take(ReadLease.class), lease(S0, 1, 0, -1, null));
     read = take(ReadParents.class);
     refuse(read, new RefusedException(forgotten, "forgotten"));
-    answer(read, four);
+    answer(read, finished(4, 7));
     assertThat(take(CallAssign.class).parents())
         .extracting(ConsumerAction.Parent::shard)
         .containsExactly(4);
@@ -269,14 +261,10 @@ class ConsumerCoreTest extends CoreBench {
   void statesOfFormerShardsComeWhereverTheShardBegins(
       long committed, long stateOffset, boolean comes) {
     begin(true, true);
-    Assignment.Origin origin = new Assignment.Origin(List.of(3), List.of(3), 6, 2);
-    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null, null));
+    assignChild(1, 3);
     byte[] state = stateOffset < 0 ? null : new byte[0];
     answer(take(ReadLease.class), lease(S0, 1, committed, stateOffset, state));
-    Lease parent =
-        Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
-            .at(Lease.Stage.FINISHED);
-    takeAll(ReadParents.class).forEach(read -> answer(read, parent));
+    takeAll(ReadParents.class).forEach(read -> answer(read, finished(3, 9)));
     CallAssign call = take(CallAssign.class);
     assertThat(call.parents()).hasSize(comes ? 1 : 0);
     assertThat(call.shard().offset()).isEqualTo(stateOffset < 0 ? committed : stateOffset);
@@ -286,19 +274,14 @@ class ConsumerCoreTest extends CoreBench {
   @Test
   void aShardThatBeginsWithStatesOfFormerShardsHasNoStateOfItsOwn() {
     begin(true, true);
-    Assignment.Origin origin = new Assignment.Origin(List.of(3), List.of(3), 6, 2);
-    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null, null));
+    assignChild(1, 3);
     answer(take(ReadLease.class), lease(S0, 1, 37, -1, null));
-    Lease parent =
-        Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
-            .at(Lease.Stage.FINISHED);
-    answer(take(ReadParents.class), parent);
+    answer(take(ReadParents.class), finished(3, 9));
     answer(take(CallAssign.class), null);
     Fetch fetch = take(Fetch.class);
     assertThat(fetch.request().offset()).isEqualTo(37);
     answer(fetch, new FetchAnswer(0, 50, 37, 45, List.of()));
-    tick(6_000);
-    DataCommand.Commit commit = commit();
+    DataCommand.Commit commit = commitAfter(6_000);
     assertThat(commit.offset()).isEqualTo(45);
     assertThat(commit.stateOffset()).as("that of the beginning").isZero();
   }
@@ -306,11 +289,7 @@ class ConsumerCoreTest extends CoreBench {
   @Test
   void whatAFilterLeavesOutCountsAsConsumed() {
     options.setFilter(MessageFilter.of("key=a"));
-    begin(false, false);
-    assign(owned(S0, 5, false));
-    answer(take(ReadLease.class), lease(S0, 5, 0, -1, null));
-    answer(take(CallAssign.class), null);
-    Fetch fetch = take(Fetch.class);
+    Fetch fetch = startAt(0);
     assertThat(fetch.request().filter()).isEqualTo(MessageFilter.of("key=a"));
     FetchAnswer answer =
         new FetchAnswer(0, 20, 0, 9, List.of(new FetchAnswer.Placed(3, batch("a", "b", "a"))));
@@ -318,19 +297,27 @@ class ConsumerCoreTest extends CoreBench {
     Task first = next(3);
     fetch = take(Fetch.class);
     assertThat(fetch.request().offset()).isEqualTo(9);
-    core.finished(first, now);
-    core.finished(next(5), now);
+    finish(first);
+    finish(5);
     assertThat(core.next(now)).isNull();
     assertThat(core.consumed()).isEqualTo(2);
     assertThat(core.filtered()).isEqualTo(3 + 1 + 3);
-    tick(1_000);
-    assertThat(commit().offset()).isEqualTo(9);
-    answer(sent, Reply.DONE);
+    assertThat(committedAfter(1_000).offset()).isEqualTo(9);
 
     answer(fetch, new FetchAnswer(0, 20, 0, 20, List.of()));
     assertThat(core.filtered()).isEqualTo(18);
-    tick(1_000);
-    assertThat(commit().offset()).as("without any message").isEqualTo(20);
+    assertThat(commitAfter(1_000).offset()).as("without any message").isEqualTo(20);
+  }
+
+  /** One behind the other from that offset on, to the end of the shard. */
+  private static FetchAnswer batches(long from, Batch... batches) {
+    List<FetchAnswer.Placed> placed = new ArrayList<>();
+    long end = from;
+    for (Batch each : batches) {
+      placed.add(new FetchAnswer.Placed(end, each));
+      end += each.count();
+    }
+    return new FetchAnswer(0, end, 0, placed);
   }
 
   /** With a right checksum, {@code count} in its header and three messages. */
@@ -342,59 +329,30 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void whatIsMalformedInABatchGoesToTheDeadLettersAndTheGroupGoesOn() {
-    begin(false, false);
-    assign(owned(S0, 5, false));
-    answer(take(ReadLease.class), lease(S0, 5, 0, -1, null));
-    answer(take(CallAssign.class), null);
-    Fetch fetch = take(Fetch.class);
-    FetchAnswer answer =
-        new FetchAnswer(
-            0,
-            8,
-            0,
-            List.of(
-                new FetchAnswer.Placed(0, malformed(7)), new FetchAnswer.Placed(7, batch("d"))));
-    answer(fetch, answer);
-    for (long offset : new long[] {0, 1, 2}) {
-      core.finished(next(offset), now);
-    }
+    answer(startAt(0), batches(0, malformed(7), batch("d")));
+    finish(0, 1, 2);
     List<Outcome.Failed> dead = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       assertThat(core.next(now)).as("the shard keeps its order").isNull();
-      RecordOutcomes told = take(RecordOutcomes.class);
-      told.command().outcomes().forEach(outcome -> dead.add((Outcome.Failed) outcome));
-      answer(told, new Reply.OfOffsets(List.of()));
+      recorded().forEach(outcome -> dead.add((Outcome.Failed) outcome));
     }
-    core.finished(next(7), now);
+    finish(7);
     assertThat(dead).extracting(Outcome.Failed::offset).containsExactly(3L, 4L, 5L, 6L);
     assertThat(dead).allMatch(each -> each.way() == Outcome.Way.DEAD && each.attempt() == 1);
     assertThat(dead).allMatch(each -> each.error().startsWith("CORRUPT: the message cannot be"));
     assertThat(dead).as("the log has the messages").allMatch(each -> each.copy() == null);
     assertThat(reports())
         .containsExactly("t/0@5: offsets 3 to 6 cannot be read, they go to the dead letters");
-    tick(5_000);
-    assertThat(commit().offset()).isEqualTo(8);
+    assertThat(commitAfter(5_000).offset()).isEqualTo(8);
   }
 
   @Test
   void whatCannotBeUnpackedGoesToTheDeadLettersAndTheErrorSaysWhereItIs() {
-    options.setOrder(ConsumerOptions.Order.NONE);
-    begin(false, false);
-    assign(owned(S0, 5, false));
-    answer(take(ReadLease.class), lease(S0, 5, 0, -1, null));
-    answer(take(CallAssign.class), null);
-    Batch batch = compressed(50);
-    batch.bytes().putInt(Batch.HEADER_BYTES, 1_000);
-    batch.stamped(1, 0, 0);
-    Fetch fetch = take(Fetch.class);
-    answer(fetch, answer(30, batch));
+    options.setOrder(Order.NONE);
+    answer(startAt(0), answer(30, notToUnpack()));
     assertThat(core.next(now)).isNull();
-    List<Outcome.Failed> dead = new ArrayList<>();
-    for (RecordOutcomes told : takeAll(RecordOutcomes.class)) {
-      told.command().outcomes().forEach(outcome -> dead.add((Outcome.Failed) outcome));
-    }
-    assertThat(dead).isNotEmpty();
-    assertThat(dead.get(0).error())
+    Outcome first = takeAll(RecordOutcomes.class).get(0).command().outcomes().get(0);
+    assertThat(((Outcome.Failed) first).error())
         .startsWith(
             "CORRUPT: the message cannot be read (t/0 offset 30 in the batch of offsets 30 to 79:"
                 + " malformed batch: it ");
@@ -403,25 +361,21 @@ class ConsumerCoreTest extends CoreBench {
   @Test
   void aCompressedBatchCountsAsWhatItIsUnpacked() {
     options.setPendingBytesMax(4_000);
-    begin(false, false);
-    assign(owned(S0, 5, false));
-    answer(take(ReadLease.class), lease(S0, 5, 0, -1, null));
-    answer(take(CallAssign.class), null);
     Batch batch = compressed(50);
     assertThat(batch.length()).isLessThan(400);
-    FetchAnswer two =
-        new FetchAnswer(
-            0,
-            100,
-            0,
-            List.of(new FetchAnswer.Placed(0, batch), new FetchAnswer.Placed(50, batch)));
-    Fetch fetch = take(Fetch.class);
-    answer(fetch, two);
+    answer(startAt(0), batches(0, batch, batch));
     for (int offset = 0; offset < 50; offset++) {
-      core.finished(next(offset), now);
+      finish(offset);
     }
     assertThat(core.next(now)).as("there was no room for the second batch").isNull();
     assertThat(take(Fetch.class).request().offset()).isEqualTo(50);
+  }
+
+  /** Its first length is wrong, and its checksum is right. */
+  private static Batch notToUnpack() {
+    Batch batch = compressed(50);
+    batch.bytes().putInt(Batch.HEADER_BYTES, 1_000);
+    return batch.stamped(1, 0, 0);
   }
 
   private static Batch compressed(int count) {
@@ -435,15 +389,8 @@ class ConsumerCoreTest extends CoreBench {
   @Test
   void aConsumerThatStopsAtFailuresStopsAtWhatItCannotRead() {
     options.setOnFailure(ConsumerOptions.OnFailure.STOP);
-    begin(false, false);
-    assign(owned(S0, 5, false));
-    answer(take(ReadLease.class), lease(S0, 5, 0, -1, null));
-    answer(take(CallAssign.class), null);
-    Fetch fetch = take(Fetch.class);
-    answer(fetch, answer(0, malformed(4)));
-    for (long offset : new long[] {0, 1, 2}) {
-      core.finished(next(offset), now);
-    }
+    answer(startAt(0), answer(0, malformed(4)));
+    finish(0, 1, 2);
     assertThat(core.next(now)).isNull();
     Stop stop = take(Stop.class);
     assertThat(stop.text())
@@ -458,8 +405,7 @@ class ConsumerCoreTest extends CoreBench {
   @Test
   void anOperatorLearnsHowToSkipABatchThatIsFetchedAgainAndAgainAndOtherShardsGoOn() {
     begin(false, false);
-    assign(owned(S0, 5, false));
-    answer(take(ReadLease.class), lease(S0, 5, 0, -1, null));
+    leased(5, 0);
     answer(take(CallAssign.class), null);
     Batch corrupt = batch("a", "b", "c");
     corrupt.bytes().put(corrupt.length() - 1, (byte) 1);
@@ -480,7 +426,7 @@ class ConsumerCoreTest extends CoreBench {
                 + " be; to skip it, reset group g on shard 0 of topic t to offset 13");
     assign(owned(S0, 5, false), owned(S1, 5, false));
     OwnedShard other = run(S1, "d");
-    core.finished(next(0), now);
+    finish(0);
     assertThat(other.ownership().shard()).isEqualTo(S1);
   }
 
@@ -510,45 +456,36 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void aRetryThatCannotBeReadKeepsNobodyElseWaiting() {
-    options.setOrder(ConsumerOptions.Order.NONE);
-    begin(false, false);
-    assign(owned(S0, 5, false));
-    answer(take(ReadLease.class), lease(S0, 5, 9, -1, null));
-    answer(take(CallAssign.class), null);
-    Fetch fetch = take(Fetch.class);
-    answer(fetch, new FetchAnswer(0, 9, 2, List.of()));
-    tick(0);
-    FetchRetries asked = take(FetchRetries.class);
-    byte[] sound = MessageCodec.encode(new Message(null, Map.of(), 0, new byte[1]));
-    RetryAnswer answer =
-        new RetryAnswer(
-            -1,
-            List.of(
-                new RetryAnswer.Retry(3, 1, Outcome.NO_KEY, new byte[] {9, 9}),
-                new RetryAnswer.Retry(4, 1, Outcome.NO_KEY, sound)),
-            RetryAnswer.Known.NOTHING,
-            List.of());
-    answer(asked, answer);
+    FetchRetries asked = asksForRetries();
+    RetryAnswer.Retry broken = new RetryAnswer.Retry(3, 1, Outcome.NO_KEY, new byte[] {9, 9});
+    answer(asked, due(List.of(broken, new RetryAnswer.Retry(4, 1, Outcome.NO_KEY, SOUND))));
     next(4);
-    assertThat(take(RecordOutcomes.class).command().outcomes())
-        .singleElement()
-        .isInstanceOfSatisfying(
-            Outcome.Failed.class,
-            failed -> {
-              assertThat(failed.offset()).isEqualTo(3);
-              assertThat(failed.way()).isEqualTo(Outcome.Way.DEAD);
-            });
+    becomesADeadLetter(3);
+  }
+
+  private static final byte[] SOUND =
+      MessageCodec.encode(new Message(null, Map.of(), 0, new byte[1]));
+
+  private static RetryAnswer due(List<RetryAnswer.Retry> due, PlacedBatch... batches) {
+    return new RetryAnswer(-1, due, RetryAnswer.Known.NOTHING, List.of(batches));
+  }
+
+  private void becomesADeadLetter(long offset) {
+    Outcome.Failed dead = (Outcome.Failed) onlyOutcome();
+    assertThat(dead.offset()).isEqualTo(offset);
+    assertThat(dead.way()).isEqualTo(Outcome.Way.DEAD);
+  }
+
+  private Outcome onlyOutcome() {
+    List<Outcome> outcomes = take(RecordOutcomes.class).command().outcomes();
+    assertThat(outcomes).hasSize(1);
+    return outcomes.get(0);
   }
 
   /** A consumer that has asked for the retries of a shard. */
   private FetchRetries asksForRetries() {
-    options.setOrder(ConsumerOptions.Order.NONE);
-    begin(false, false);
-    assign(owned(S0, 5, false));
-    answer(take(ReadLease.class), lease(S0, 5, 90, -1, null));
-    answer(take(CallAssign.class), null);
-    Fetch fetch = take(Fetch.class);
-    answer(fetch, new FetchAnswer(0, 90, 2, List.of()));
+    options.setOrder(Order.NONE);
+    answer(startAt(90), new FetchAnswer(0, 90, 2, List.of()));
     tick(0);
     return take(FetchRetries.class);
   }
@@ -558,8 +495,7 @@ class ConsumerCoreTest extends CoreBench {
         LongStream.of(offsets)
             .mapToObj(offset -> new RetryAnswer.Retry(offset, 1, Outcome.NO_KEY, null))
             .toList();
-    List<PlacedBatch> batches = List.of(new PlacedBatch(30, batch.bytes().array()));
-    return new RetryAnswer(-1, due, RetryAnswer.Known.NOTHING, batches);
+    return due(due, new PlacedBatch(30, batch.bytes().array()));
   }
 
   @Test
@@ -592,38 +528,31 @@ class ConsumerCoreTest extends CoreBench {
   @Test
   void deadLettersThatArePutBackAndFailAgainAreNoOutage() {
     FetchRetries asked = asksForRetries();
-    byte[] sound = MessageCodec.encode(new Message(null, Map.of(), 0, new byte[1]));
     List<RetryAnswer.Retry> putBack =
         LongStream.range(0, 2 * Breaker.LOOKED_AT)
-            .mapToObj(offset -> new RetryAnswer.Retry(offset, 0, Outcome.NO_KEY, sound))
+            .mapToObj(offset -> new RetryAnswer.Retry(offset, 0, Outcome.NO_KEY, SOUND))
             .toList();
-    answer(asked, new RetryAnswer(-1, putBack, RetryAnswer.Known.NOTHING, List.of()));
+    answer(asked, due(putBack));
     for (Task task = core.next(now); task != null; task = core.next(now)) {
       core.failed(task, new IllegalStateException("no"), now);
     }
     assertThat(core.breakerOpen()).isFalse();
-    List<Outcome> outcomes = new ArrayList<>();
-    takeAll(RecordOutcomes.class).forEach(record -> outcomes.addAll(record.command().outcomes()));
-    assertThat(outcomes).as("each counts as an attempt").isNotEmpty();
+    assertThat(takeAll(RecordOutcomes.class))
+        .as("each counts as an attempt")
+        .anyMatch(record -> !record.command().outcomes().isEmpty());
   }
 
   @Test
   void aRetryThatCannotBeUnpackedBecomesADeadLetter() {
     FetchRetries asked = asksForRetries();
-    Batch batch = compressed(50);
-    batch.bytes().putInt(Batch.HEADER_BYTES, 1_000);
-    batch.stamped(1, 0, 0);
-    answer(asked, retries(batch, 33));
+    answer(asked, retries(notToUnpack(), 33));
     assertThat(core.next(now)).isNull();
-    assertThat(take(RecordOutcomes.class).command().outcomes())
-        .singleElement()
-        .isInstanceOfSatisfying(
-            Outcome.Failed.class, failed -> assertThat(failed.way()).isEqualTo(Outcome.Way.DEAD));
+    becomesADeadLetter(33);
   }
 
   @Test
   void aHandOverCarriesStateAndPositionTogether() {
-    start(ConsumerOptions.Order.SHARD);
+    start(Order.SHARD);
     assign(owned(S0, 5, false));
     byte[] former = {1, 2};
     answer(take(ReadLease.class), lease(S0, 5, 50, 40, former));
@@ -634,12 +563,12 @@ class ConsumerCoreTest extends CoreBench {
     Fetch fetch = take(Fetch.class);
     assertThat(fetch.request().offset()).isEqualTo(40);
     answer(fetch, answer(38, batch("a", "b", "c", "d")));
-    core.finished(next(40), now);
+    finish(40);
     Task running = next(41);
     assign(owned(S0, 5, true));
     assertThat(core.next(now)).isNull();
     assertThat(takeAll(CallRelease.class)).isEmpty();
-    core.finished(running, now);
+    finish(running);
     CallRelease release = take(CallRelease.class);
     assertThat(release.shard().offset()).isEqualTo(42);
     answer(release, new byte[] {9});
@@ -660,7 +589,7 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void withoutStateTheProgressOfTheFormerOwnerStays() {
-    start(ConsumerOptions.Order.SHARD);
+    start(Order.SHARD);
     assign(owned(S0, 5, false));
     answer(take(ReadLease.class), lease(S0, 5, 50, 40, new byte[] {1}));
     answer(take(CallAssign.class), null);
@@ -676,9 +605,7 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void aStateThatIsTooLargeIsNotSent() {
-    start(ConsumerOptions.Order.SHARD);
-    assign(owned(S0, 1, false));
-    OwnedShard owned = run(S0, "a");
+    OwnedShard owned = works(Order.SHARD, "a");
     assign(owned(S0, 1, true));
     take(CallRelease.class);
     owned.release.stateGiven(new byte[Limits.STATE_BYTES_MAX + 1], null, now);
@@ -688,55 +615,43 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void aShardThatDrainsBeforeItRanIsGivenOnUntouched() {
-    start(ConsumerOptions.Order.SHARD);
+    start(Order.SHARD);
     assign(owned(S0, 5, true));
     answer(take(ReadLease.class), lease(S0, 5, 50, 40, new byte[] {1}));
     var command = take(Release.class).command();
     assertThat(command.offset()).isEqualTo(50);
     assertThat(command.state()).isNull();
-    assertThat(takeAll(CallAssign.class)).isEmpty();
-    assertThat(takeAll(CallRelease.class)).isEmpty();
+    none(CallAssign.class, CallRelease.class);
   }
 
   @Test
   void aLostShardIsNotCommitted() {
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "b", "c");
+    works(Order.NONE, "a", "b", "c");
     Task running = next(0);
     assign();
     assertThat(take(CallLost.class).shard().epoch()).isEqualTo(1);
     assertThat(core.next(now)).isNull();
-    core.finished(running, now);
+    finish(running);
     tick(10_000);
-    assertThat(takeAll(CommitPositions.class)).isEmpty();
-    assertThat(takeAll(Release.class)).isEmpty();
-    assertThat(core.environment.flow.messages).isZero();
-    assertThat(core.environment.flow.bytes).isZero();
+    none(CommitPositions.class, Release.class);
+    nothingIsPending();
   }
 
   @Test
   void aNewHoldAwaitsTheHandlersOfTheFormer() {
-    start(ConsumerOptions.Order.SHARD);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "b");
+    works(Order.SHARD, "a", "b");
     Task running = next(0);
     assign(owned(S0, 2, false));
     tick(50);
     assertThat(takeAll(ReadLease.class)).isEmpty();
-    core.finished(running, now);
+    finish(running);
     tick(50);
     take(ReadLease.class);
   }
 
   @Test
   void aNewHoldOfTheSameEpochAwaitsTheCommitOfTheFormer() {
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 5, false));
-    OwnedShard former = run(S0, "a", "b");
-    core.finished(next(0), now);
-    tick(6_000);
-    commit();
+    OwnedShard former = committing();
     // An answer that was out of date.
     assign();
     assign(owned(S0, 5, false));
@@ -749,10 +664,9 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void aNewHoldOfTheSameEpochAwaitsTheFailuresThatTheFormerHasTold() {
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 5, false));
-    OwnedShard former = run(S0, "a", "b");
-    core.failed(next(0), new IllegalStateException("broken"), now);
+    start(Order.NONE);
+    OwnedShard former = hold(5, "a", "b");
+    broken(next(0));
     tick(100);
     RecordOutcomes told = take(RecordOutcomes.class);
     assign();
@@ -765,13 +679,12 @@ class ConsumerCoreTest extends CoreBench {
   }
 
   /** A hold of epoch 5 whose commit is on its way. */
-  private void committing() {
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 5, false));
-    run(S0, "a", "b");
-    core.finished(next(0), now);
-    tick(6_000);
-    commit();
+  private OwnedShard committing() {
+    start(Order.NONE);
+    OwnedShard owned = hold(5, "a", "b");
+    finish(0);
+    commitAfter(6_000);
+    return owned;
   }
 
   /** A commit or a failure that is taken after the lease was read would be handled again. */
@@ -783,8 +696,7 @@ class ConsumerCoreTest extends CoreBench {
     // The former is forgotten by then, its doubt is not.
     tick(100);
     assign(owned(S0, 5, false));
-    ReadLease read = take(ReadLease.class);
-    answer(read, lease(S0, 5, 0, -1, null));
+    answer(take(ReadLease.class), lease(S0, 5, 0, -1, null));
     Release release = take(Release.class);
     assertThat(release.command().epoch()).isEqualTo(5);
     assertThat(release.command().offset()).isZero();
@@ -798,15 +710,13 @@ class ConsumerCoreTest extends CoreBench {
   /** An answer may be wrong: a shard that was lost to it is named again. */
   @Test
   void whatHasBegunDoesNotBeginAgainUnderTheSameEpoch() {
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 5, false));
-    run(S0, "a", "b");
-    core.finished(next(0), now);
+    start(Order.NONE);
+    hold(5, "a", "b");
+    finish(0);
     assign();
     takeAll(Fetch.class);
     tick(100);
-    assign(owned(S0, 5, false));
-    answer(take(ReadLease.class), lease(S0, 5, 0, -1, null));
+    leased(5, 0);
     Release release = take(Release.class);
     assertThat(release.command().offset()).isZero();
     assertThat(core.next(now)).isNull();
@@ -819,20 +729,16 @@ class ConsumerCoreTest extends CoreBench {
   void aLaterCommitThatWasTakenLeavesNoDoubt() {
     committing();
     refuse(sent, refused(Refusal.INDETERMINATE));
-    tick(6_000);
-    commit();
-    answer(sent, Reply.DONE);
+    committedAfter(6_000);
     assign();
     takeAll(Fetch.class);
-    assign(owned(S0, 5, false));
-    run(S0, "b");
+    hold(5, "b");
   }
 
   @Test
   void aNewHoldOfAnEpochWhoseReleaseMayStillBeTakenIsReleasedAgain() {
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 5, false));
-    run(S0, "a");
+    start(Order.NONE);
+    hold(5, "a");
     assign(owned(S0, 5, true));
     tick(100);
     answer(take(CallRelease.class), null);
@@ -848,58 +754,47 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void aFencedCommitLosesTheShardAndTheNextAssignmentAttachesAgain() {
-    start(ConsumerOptions.Order.SHARD);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "b");
-    core.finished(next(0), now);
-    tick(50);
-    assertThat(commit().offset()).isEqualTo(1);
+    works(Order.SHARD, "a", "b");
+    finish(0);
+    assertThat(commitAfter(50).offset()).isEqualTo(1);
     refuse(sent, refused(Refusal.FENCED));
     take(CallLost.class);
     assertThat(core.owned()).isZero();
     assign(1, revision, owned(S0, 1, false));
-    ReadLease read = take(ReadLease.class);
-    answer(read, lease(S0, 2, 1, -1, null));
+    answer(take(ReadLease.class), lease(S0, 2, 1, -1, null));
     assertThat(core.owned()).isZero();
     assertThat(takeAll(CallLost.class)).isEmpty();
   }
 
   @Test
   void aCommitIsRepeatedWhileTheShardIsOwned() {
-    start(ConsumerOptions.Order.SHARD);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "b");
-    core.finished(next(0), now);
-    tick(5_000);
-    commit();
+    works(Order.SHARD, "a", "b");
+    finish(0);
+    commitAfter(5_000);
     refuse(sent, refused(Refusal.INDETERMINATE));
-    core.finished(next(1), now);
-    tick(5_000);
-    assertThat(commit().offset()).isEqualTo(2);
-    answer(sent, Reply.DONE);
+    finish(1);
+    assertThat(committedAfter(5_000).offset()).isEqualTo(2);
     tick(5_000);
     assertThat(takeAll(CommitPositions.class)).isEmpty();
   }
 
   @Test
   void halfOfAThousandMessagesAreCommittedAtOnce() {
-    start(ConsumerOptions.Order.NONE);
+    start(Order.NONE);
     assign(owned(S0, 1, false));
     String[] keys = new String[1_500];
     run(S0, keys);
     now += 1_000;
     for (int i = 0; i < 500; i++) {
       assertThat(takeAll(CommitPositions.class)).isEmpty();
-      core.finished(next(i), now);
+      finish(i);
     }
     assertThat(commit().offset()).isEqualTo(500);
   }
 
   @Test
   void aFailedMessageIsTriedAgainInPlaceAndHoldsUpItsShard() {
-    start(ConsumerOptions.Order.SHARD);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "b");
+    works(Order.SHARD, "a", "b");
     long[] waits = {1_000, 5_000, 30_000, 120_000, 600_000};
     Task task = next(0);
     for (int i = 0; i < waits.length; i++) {
@@ -910,50 +805,42 @@ class ConsumerCoreTest extends CoreBench {
       tick(waits[i] * 4 / 10 + 1);
       task = next(0);
     }
-    core.finished(task, now);
+    finish(task);
     next(1);
   }
 
   @Test
   void aFailedMessageHoldsUpOnlyItsKey() {
-    start(ConsumerOptions.Order.KEY);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "b", "a", "b", null);
+    works(Order.KEY, "a", "b", "a", "b", null);
     fail(next(0));
     Task b = next(1);
     Task none = next(4);
     assertThat(core.next(now)).isNull();
-    core.finished(b, now);
-    core.finished(none, now);
-    core.finished(next(3), now);
+    finish(b, none);
+    finish(3);
     assertThat(core.next(now)).isNull();
     tick(1_200);
-    core.finished(next(0), now);
-    core.finished(next(2), now);
+    finish(0, 2);
     assertThat(core.environment.flow.messages).isZero();
   }
 
   @Test
   void whoClosesWaitsForHandlersOfLostShards() {
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 1, false));
-    OwnedShard owned = run(S0, "a");
+    OwnedShard owned = works(Order.NONE, "a");
     Task running = next(0);
     owned.lose("its topic was deleted", now);
     core.close(now, Long.MAX_VALUE);
     assertThat(core.drained()).isFalse();
-    core.finished(running, now);
+    finish(running);
     assertThat(core.drained()).isTrue();
   }
 
   @Test
   void aFailedMessageBelowAFinishedOneIsFinishedBeforeARelease() {
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 1, false));
-    OwnedShard owned = run(S0, "a", "b", "c", "d");
-    core.finished(next(0), now);
+    OwnedShard owned = works(Order.NONE, "a", "b", "c", "d");
+    finish(0);
     fail(next(1));
-    core.finished(next(2), now);
+    finish(2);
     fail(next(3));
     core.close(now, Long.MAX_VALUE);
     take(CallDraining.class);
@@ -963,43 +850,33 @@ class ConsumerCoreTest extends CoreBench {
     tick(999);
     assertThat(core.next(now)).isNull();
     tick(1);
-    core.finished(next(1), now);
-    answer(take(CallRelease.class), null);
-    assertThat(take(Release.class).command().offset()).isEqualTo(3);
+    finish(1);
+    assertThat(released().offset()).isEqualTo(3);
     assertThat(core.drained()).isFalse();
     owned.release.released(now);
     assertThat(core.drained()).isTrue();
-    assertThat(core.environment.flow.messages).isZero();
-    assertThat(core.environment.flow.bytes).isZero();
+    nothingIsPending();
   }
 
   @Test
   void whatIsParkedBelowAFinishedMessageIsFinishedBeforeARelease() {
-    start(ConsumerOptions.Order.KEY);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "a", "b", "a", "a", "b");
+    works(Order.KEY, "a", "a", "b", "a", "a", "b");
     Task zero = next(0);
     Task two = next(2);
-    core.finished(two, now);
+    finish(two);
     Task five = next(5);
     assign(owned(S0, 1, true));
     fail(five);
-    core.finished(zero, now);
-    core.finished(next(1), now);
-    answer(take(CallRelease.class), null);
-    assertThat(take(Release.class).command().offset()).isEqualTo(3);
+    finish(zero);
+    finish(1);
+    assertThat(released().offset()).isEqualTo(3);
     assertThat(core.next(now)).isNull();
     assertThat(core.environment.flow.messages).isZero();
   }
 
   @Test
   void nothingOfALaneIsParkedAheadOfAMessageThatFoundNoRoom() {
-    options.setOrder(ConsumerOptions.Order.KEY);
-    begin(false, false);
-    assign(owned(S0, 1, false));
-    String[] keys = new String[600];
-    Arrays.fill(keys, "a");
-    run(S0, keys);
+    worksWithoutState(Order.KEY, Collections.nCopies(600, "a").toArray(String[]::new));
     fail(next(0));
     assertThat(core.next(now)).isNull();
     tick(1);
@@ -1015,11 +892,9 @@ class ConsumerCoreTest extends CoreBench {
   @Test
   void aMessageThatFailsAgainAndAgainHoldsUpAReleaseForTheLockTimeAtMost() {
     options.setLockTimeMillis(10_000);
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "b", "c");
+    works(Order.NONE, "a", "b", "c");
     fail(next(0));
-    core.finished(next(1), now);
+    finish(1);
     assign(owned(S0, 1, true));
     for (int second = 0; second < 8; second++) {
       fail(next(0));
@@ -1027,8 +902,7 @@ class ConsumerCoreTest extends CoreBench {
       tick(1_000);
     }
     // What is left of the time is onRelease's and the log's. Its state has offset 1 in it.
-    answer(take(CallRelease.class), new byte[] {1});
-    var command = take(Release.class).command();
+    var command = released(new byte[] {1});
     assertThat(command.offset()).isZero();
     assertThat(command.stateOffset()).isZero();
     assertThat(command.state()).isEmpty();
@@ -1040,39 +914,30 @@ class ConsumerCoreTest extends CoreBench {
   @Test
   void aHandoverWaitsForTheLastAttemptOfAMessageWhoseRetriesAreQuick() {
     options.setRetryDelaysMillis(List.of(50L));
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 1, false));
-    OwnedShard owned = run(S0, "a", "b");
+    OwnedShard owned = works(Order.NONE, "a", "b");
     Task zero = next(0);
-    core.finished(next(1), now);
+    finish(1);
     assign(owned(S0, 1, true));
     fail(zero);
     tick(100);
     Task again = next(0);
     assertThat(again.attempt).isEqualTo(2);
-    core.failed(again, new IllegalStateException("broken"), now);
-    RecordOutcomes last = take(RecordOutcomes.class);
-    assertThat(((Outcome.Failed) last.command().outcomes().get(0)).way())
-        .isEqualTo(Outcome.Way.DEAD);
-    answer(last, new Reply.OfOffsets(List.of()));
+    broken(again);
+    Outcome.Failed last = (Outcome.Failed) recorded().get(0);
+    assertThat(last.way()).isEqualTo(Outcome.Way.DEAD);
     tick(1);
-    answer(take(CallRelease.class), null);
-    assertThat(take(Release.class).command().offset()).isEqualTo(2);
+    assertThat(released().offset()).isEqualTo(2);
   }
 
   /** As in mode level, where messages end in any order, and what is in hand is given back. */
   @Test
   void aMessageThatIsGivenBackInAHandoverIsNoTroubleForWhoKeepsNoState() {
-    options.setOrder(ConsumerOptions.Order.NONE);
-    begin(false, false);
-    assign(owned(S0, 1, false));
-    OwnedShard owned = run(S0, "a", "b", "c");
+    OwnedShard owned = worksWithoutState(Order.NONE, "a", "b", "c");
     Task zero = next(0);
-    core.finished(next(1), now);
+    finish(1);
     assign(owned(S0, 1, true));
     core.failed(zero, new GivenBackException("not wanted"), now);
-    answer(take(CallRelease.class), null);
-    assertThat(take(Release.class).command().offset()).isZero();
+    assertThat(released().offset()).isZero();
     assertThat(take(Report.class))
         .isEqualTo(
             new Report(
@@ -1086,13 +951,10 @@ class ConsumerCoreTest extends CoreBench {
   @Test
   void aShardIsLetGoAtOnceThoughAllWorkersAreBusyAndFetchesAreUnderWay() {
     options.setParallel(1);
-    start(ConsumerOptions.Order.KEY);
-    assign(owned(S0, 1, false));
-    run(S0, new String[1_000]);
+    works(Order.KEY, new String[1_000]);
     next(0);
     takeAll(Fetch.class);
-    assign(owned(S0, 1, false), owned(S1, 1, false));
-    OwnedShard other = run(S1, new String[1_000]);
+    OwnedShard other = holdS1(new String[1_000]);
     assertThat(core.next(now)).as("all workers are busy").isNull();
     assertThat(takeAll(Fetch.class)).isNotEmpty();
     assign(owned(S0, 1, false), owned(S1, 1, true));
@@ -1105,16 +967,14 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void whoWasToldOfAHandoverIsToldThatItIsCalledOff() {
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "b");
+    works(Order.NONE, "a", "b");
     Task zero = next(0);
     assign(owned(S0, 1, true));
     assertThat(take(CallDraining.class).shard().epoch()).isEqualTo(1);
     assertThat(takeAll(CallKept.class)).isEmpty();
     assign(owned(S0, 1, false));
     assertThat(take(CallKept.class).shard().epoch()).isEqualTo(1);
-    core.finished(zero, now);
+    finish(zero);
     assertThat(takeAll(CallRelease.class)).isEmpty();
   }
 
@@ -1128,17 +988,13 @@ class ConsumerCoreTest extends CoreBench {
   /** A pause drops what has not begun, and the attempts that were made go on after it. */
   @Test
   void aMessageThatFailsInItsPlaceKeepsItsAttemptsInAPause() {
-    start(ConsumerOptions.Order.SHARD);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "b");
+    works(Order.SHARD, "a", "b");
     fail(next(0));
     takeAll(Fetch.class);
     pause(ALL);
     pause();
     tick(ConsumerCore.TICK_MILLIS);
-    Fetch again = take(Fetch.class);
-    assertThat(again.request().offset()).isZero();
-    answer(again, answer(0, batch("a", "b")));
+    fetches(0, "a", "b");
     assertThat(core.next(now)).as("it waits for its next attempt").isNull();
     tick(1_300);
     assertThat(next(0).attempt()).isEqualTo(2);
@@ -1147,21 +1003,17 @@ class ConsumerCoreTest extends CoreBench {
   /** What handlers need is under repair: not even what is here already begins. */
   @Test
   void whileTheGroupIsPausedNothingBeginsAndNothingIsLost() {
-    options.setOrder(ConsumerOptions.Order.NONE).setParallel(2);
-    begin(false, false);
-    assign(owned(S0, 1, false));
-    run(S0, new String[3_000]);
+    options.setParallel(2);
+    worksWithoutState(Order.NONE, new String[3_000]);
     Task zero = next(0);
     Task one = next(1);
     takeAll(Fetch.class);
     pause(ALL);
-    core.finished(zero, now);
+    finish(zero);
     fail(one);
     assertThat(core.next(now)).isNull();
     assertThat(core.environment.flow.messages).as("nothing is kept").isZero();
-    tick(5_000);
-    assertThat(commit().offset()).as("progress is committed").isEqualTo(2);
-    answer(sent, Reply.DONE);
+    assertThat(committedAfter(5_000).offset()).as("progress is committed").isEqualTo(2);
     tick(60_000);
     assertThat(core.next(now)).isNull();
     assertThat(takeAll(Fetch.class)).isEmpty();
@@ -1172,36 +1024,29 @@ class ConsumerCoreTest extends CoreBench {
     pause();
     tick(ConsumerCore.TICK_MILLIS);
     assertThat(takeAll(FetchRetries.class)).hasSize(1);
-    Fetch again = take(Fetch.class);
-    assertThat(again.request().offset()).isEqualTo(2);
-    answer(again, answer(2, batch(new String[5])));
+    fetches(2, new String[5]);
     next(2);
   }
 
   @Test
   void whatIsPausedOfAGroupDoesNotStopTheRest() {
-    start(ConsumerOptions.Order.SHARD);
-    assign(owned(S0, 1, false));
-    run(S0, new String[10]);
+    works(Order.SHARD, new String[10]);
     takeAll(Fetch.class);
-    assign(owned(S0, 1, false), owned(S1, 1, false));
-    run(S1, new String[10]);
+    holdS1(new String[10]);
     pause(new Assignment.Paused(S0.topicId(), S0.shard()));
     Task task = core.next(now);
     assertThat(task.owner.ownership().shard()).isEqualTo(S1);
     assertThat(core.next(now)).isNull();
     pause(new Assignment.Paused(S0.topicId(), Pause.ALL_SHARDS));
-    core.finished(task, now);
+    finish(task);
     assertThat(core.next(now)).isNull();
   }
 
   /** Level dispatchers have many messages that wait for members. Other shards need the room. */
   @Test
   void whatAHandlerGivesBackInAPauseIsFetchedAgainAfterIt() {
-    options.setOrder(ConsumerOptions.Order.NONE).setParallel(4);
-    begin(false, false);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "b", "c", "d");
+    options.setParallel(4);
+    worksWithoutState(Order.NONE, "a", "b", "c", "d");
     Task zero = next(0);
     List<Task> others = List.of(next(1), next(2), next(3));
     takeAll(Fetch.class);
@@ -1209,14 +1054,12 @@ class ConsumerCoreTest extends CoreBench {
     others.forEach(task -> core.failed(task, new GivenBackException("it is paused"), now));
     tick(ConsumerCore.TICK_MILLIS);
     assertThat(core.environment.flow.messages).as("only what runs is kept").isEqualTo(1);
-    core.finished(zero, now);
+    finish(zero);
     tick(5_000);
     assertThat(core.next(now)).isNull();
     pause();
     tick(ConsumerCore.TICK_MILLIS);
-    Fetch again = take(Fetch.class);
-    assertThat(again.request().offset()).isEqualTo(1);
-    answer(again, answer(1, batch("b", "c", "d")));
+    fetches(1, "b", "c", "d");
     assertThat(next(1).attempt()).isEqualTo(1);
     next(2);
     next(3);
@@ -1225,9 +1068,7 @@ class ConsumerCoreTest extends CoreBench {
   /** The pause may have ended or begun while the shard was draining. */
   @Test
   void whoKeepsAShardHearsWhetherItIsPausedNow() {
-    start(ConsumerOptions.Order.SHARD);
-    assign(owned(S0, 1, false));
-    run(S0, "a");
+    works(Order.SHARD, "a");
     next(0);
     assign(owned(S0, 1, true));
     take(CallDraining.class);
@@ -1240,27 +1081,24 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void aShardOfAPausedGroupIsHandedOverAtOnce() {
-    options.setOrder(ConsumerOptions.Order.KEY).setParallel(3);
-    begin(false, false);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "b", "c", "a");
+    options.setParallel(3);
+    worksWithoutState(Order.KEY, "a", "b", "c", "a");
     Task zero = next(0);
-    core.finished(next(1), now);
+    finish(1);
     Task two = next(2);
     pause(ALL);
     core.failed(zero, new GivenBackException("not now"), now);
     assign(owned(S0, 1, true));
     assertThat(takeAll(CallRelease.class)).as("one runs").isEmpty();
-    core.finished(two, now);
-    answer(take(CallRelease.class), null);
-    assertThat(take(Release.class).command().offset()).isZero();
+    finish(two);
+    assertThat(released().offset()).isZero();
     assertThat(takeAll(RecordOutcomes.class)).isEmpty();
   }
 
   /** Answers and pushes come on different ways: the older one may come last. */
   @Test
   void anOlderAssignmentEndsNoPause() {
-    options.setOrder(ConsumerOptions.Order.NONE);
+    options.setOrder(Order.NONE);
     begin(false, false);
     Assignment.Owned owned = owned(S0, 1, false);
     Assignment before =
@@ -1281,11 +1119,10 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void aShardThatComesWhileTheGroupIsPausedBeginsAfterIt() {
-    options.setOrder(ConsumerOptions.Order.NONE);
+    options.setOrder(Order.NONE);
     begin(false, false);
     pause(ALL);
-    assign(owned(S0, 1, false));
-    answer(take(ReadLease.class), lease(S0, 1, 3, -1, null));
+    leased(1, 3);
     answer(take(CallAssign.class), null);
     tick(5_000);
     assertThat(takeAll(Fetch.class)).isEmpty();
@@ -1297,17 +1134,14 @@ class ConsumerCoreTest extends CoreBench {
   @Test
   void aMemberThatCannotGoOnEndsAndGivesEverythingBackUnfailed() {
     options.setRetryDelaysMillis(List.of()).setParallel(3);
-    options.setOrder(ConsumerOptions.Order.KEY);
-    begin(false, false);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "b", "c", "a", "d");
+    worksWithoutState(Order.KEY, "a", "b", "c", "a", "d");
     Task zero = next(0);
     Task one = next(1);
     Task two = next(2);
     takeAll(Report.class);
     core.failed(zero, new CompletionException(new MemberFaultException("the disk is full")), now);
     assertThat(core.next(now)).as("nothing begins any more").isNull();
-    core.finished(one, now);
+    finish(one);
     core.failed(two, new MemberFaultException("the disk is full"), now);
     tick(5_000);
     assertThat(core.next(now)).isNull();
@@ -1326,9 +1160,8 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void aMemberWhoseOnAssignCannotRunEnds() {
-    start(ConsumerOptions.Order.SHARD);
-    assign(owned(S0, 1, false));
-    answer(take(ReadLease.class), lease(S0, 1, 3, -1, null));
+    start(Order.SHARD);
+    leased(1, 3);
     refuse(take(CallAssign.class), new MemberFaultException("there is no shell"));
     take(Stop.class);
     tick(60_000);
@@ -1341,9 +1174,7 @@ class ConsumerCoreTest extends CoreBench {
   @Test
   void whatIsRefusedForNowIsTriedAgainAndDoesNotCount() {
     options.setRetryDelaysMillis(List.of());
-    start(ConsumerOptions.Order.SHARD);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "b");
+    works(Order.SHARD, "a", "b");
     for (int i = 0; i < 5; i++) {
       Task zero = next(0);
       assertThat(zero.attempt()).isEqualTo(1);
@@ -1351,7 +1182,7 @@ class ConsumerCoreTest extends CoreBench {
       assertThat(core.next(now)).isNull();
       tick(1_000);
     }
-    core.finished(next(0), now);
+    finish(0);
     core.failed(next(1), refused(Refusal.TOO_LARGE), now);
     assertThat(take(RecordOutcomes.class).command().outcomes())
         .as("another refusal is the message's own")
@@ -1362,24 +1193,20 @@ class ConsumerCoreTest extends CoreBench {
   @Test
   void noMoreMessagesAreUnpackedThanTheLimit() {
     options.setPendingMessagesMax(100).setParallel(8);
-    start(ConsumerOptions.Order.KEY);
+    start(Order.KEY);
     assign(owned(S0, 1, false), owned(S1, 1, false));
-    String[] keys = new String[5_000];
-    Arrays.fill(keys, "a");
-    List<OwnedShard> shards = new ArrayList<>();
+    Batch batch = batch(Collections.nCopies(5_000, "a").toArray(String[]::new));
     for (ReadLease read : takeAll(ReadLease.class)) {
       answer(read, lease(read.owned().shard(), 1, 0, -1, null));
-      shards.add((OwnedShard) read.owned());
     }
     takeAll(CallAssign.class).forEach(call -> answer(call, null));
-    for (Fetch fetch : takeAll(Fetch.class)) {
-      answer(fetch, answer(0, batch(keys)));
-    }
+    List<Fetch> fetches = takeAll(Fetch.class);
+    fetches.forEach(fetch -> answer(fetch, answer(0, batch)));
     List<Task> running = new ArrayList<>(List.of(core.next(now), core.next(now)));
     int handled = 0;
     while (!running.isEmpty()) {
       assertThat(core.next(now)).as("one key in each shard").isNull();
-      assertThat(shards.stream().mapToLong(shard -> shard.window().span()).sum())
+      assertThat(fetches.stream().mapToLong(fetch -> window(fetch).span()).sum())
           .isLessThanOrEqualTo(100 + new ConsumerOptions().getHandOutMessages());
       core.finished(running.remove(0), now);
       handled++;
@@ -1396,31 +1223,26 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void aMessageThatIsGivenBackHoldsUpNothing() {
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "b", "c");
+    works(Order.NONE, "a", "b", "c");
     Task zero = next(0);
-    core.finished(next(1), now);
+    finish(1);
     assign(owned(S0, 1, true));
     core.failed(zero, new GivenBackException("not wanted"), now);
     assertThat(core.next(now)).isNull();
-    answer(take(CallRelease.class), null);
-    assertThat(take(Release.class).command().offset()).isZero();
+    assertThat(released().offset()).isZero();
   }
 
   @Test
   void theFirstOwnerThatKeepsStateTellsWhereTheEmptyStateStands() {
-    start(ConsumerOptions.Order.SHARD);
-    assign(owned(S0, 1, false));
-    answer(take(ReadLease.class), lease(S0, 1, 7, -1, null));
+    start(Order.SHARD);
+    leased(1, 7);
     CallAssign call = take(CallAssign.class);
     assertThat(call.state()).isNull();
     answer(call, null);
     Fetch fetch = take(Fetch.class);
     answer(fetch, answer(7, batch("a", "b")));
-    core.finished(next(7), now);
-    tick(5_000);
-    var commit = commit();
+    finish(7);
+    var commit = commitAfter(5_000);
     assertThat(commit.offset()).isEqualTo(8);
     assertThat(commit.stateOffset()).isEqualTo(7);
     answer(sent, Reply.DONE);
@@ -1434,7 +1256,7 @@ class ConsumerCoreTest extends CoreBench {
     answer(call, null);
     fetch = take(Fetch.class);
     answer(fetch, answer(7, batch("a", "b")));
-    core.finished(next(7), now);
+    finish(7);
     assign(owned(S0, 2, true));
     refuse(take(CallRelease.class), new IllegalStateException());
     var release = take(Release.class).command();
@@ -1445,35 +1267,30 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void aHandlerWithoutStateOfItsOwnSaysNothingOfState() {
-    options.setOrder(ConsumerOptions.Order.SHARD);
+    options.setOrder(Order.SHARD);
     begin(true, false);
-    assign(owned(S0, 1, false));
-    run(S0, "a");
-    core.finished(next(0), now);
-    tick(5_000);
-    assertThat(commit().stateOffset()).isEqualTo(-1);
+    hold(1, "a");
+    finish(0);
+    assertThat(commitAfter(5_000).stateOffset()).isEqualTo(-1);
     assign(owned(S0, 1, true));
-    answer(take(CallRelease.class), null);
-    var release = take(Release.class).command();
+    var release = released();
     assertThat(release.stateOffset()).isEqualTo(-1);
     assertThat(release.state()).isNull();
   }
 
   @Test
   void closingIsToldAtOnceUnlessThereIsNothingToLetGo() {
-    start(ConsumerOptions.Order.SHARD);
+    start(Order.SHARD);
     core.close(now, Long.MAX_VALUE);
     assertThat(takeAll(HeartbeatNow.class)).isEmpty();
     assertThat(core.drained()).isTrue();
 
-    start(ConsumerOptions.Order.SHARD);
-    assign(owned(S0, 1, false));
-    run(S0, "a");
+    works(Order.SHARD, "a");
     Task task = next(0);
     core.close(now, Long.MAX_VALUE);
     take(HeartbeatNow.class);
     assertThat(core.drained()).isFalse();
-    core.finished(task, now);
+    finish(task);
     answer(take(CallRelease.class), null);
     answer(take(Release.class), Reply.DONE);
     assertThat(core.drained()).isTrue();
@@ -1481,24 +1298,25 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void aDrainThatIsCalledOffGoesOnWithoutRepeatingWhatIsFinished() {
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "b", "c", "d");
+    works(Order.NONE, "a", "b", "c", "d");
     Task zero = next(0);
-    core.finished(next(1), now);
+    finish(1);
     assign(owned(S0, 1, true));
     assign(owned(S0, 1, false));
     Fetch fetch = takeAll(Fetch.class).get(1);
     assertThat(fetch.request().offset()).as("after what was begun").isEqualTo(2);
     answer(fetch, answer(0, batch("a", "b", "c", "d")));
     fail(zero);
-    core.finished(next(2), now);
-    core.finished(next(3), now);
+    finish(2, 3);
     assertThat(core.next(now)).isNull();
     tick(1_200);
-    core.finished(next(0), now);
+    finish(0);
     assertThat(core.environment.flow.messages).isZero();
-    assertThat(((OwnedShard) fetch.owned()).window().committed()).isEqualTo(4);
+    assertThat(window(fetch).committed()).isEqualTo(4);
+  }
+
+  private static Window window(Fetch fetch) {
+    return ((OwnedShard) fetch.owned()).window();
   }
 
   /** The log says that there is nothing below {@code end}, which is the end of the shard. */
@@ -1511,13 +1329,11 @@ class ConsumerCoreTest extends CoreBench {
   /** They had been handed out, but not begun, when the pause sent them back to the log. */
   @Test
   void messagesThatAreDroppedDuringAPauseHoldUpNoCommit() {
-    start(ConsumerOptions.Order.KEY);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "a", "a", "a");
+    works(Order.KEY, "a", "a", "a", "a");
     Task zero = next(0);
     assertThat(core.next(now)).as("the others wait for the first").isNull();
     pause(ALL);
-    core.finished(zero, now);
+    finish(zero);
     pause();
     List<Fetch> fetches = takeAll(Fetch.class);
     Fetch fetch = fetches.get(fetches.size() - 1);
@@ -1525,48 +1341,41 @@ class ConsumerCoreTest extends CoreBench {
     refuse(fetch, new RefusedException.OutOfRange(3, 4));
     Fetch again = take(Fetch.class);
     answer(again, answer(3, batch("a")));
-    core.finished(next(3), now);
-    assertThat(((OwnedShard) again.owned()).window().committed()).isEqualTo(4);
+    finish(3);
+    assertThat(window(again).committed()).isEqualTo(4);
   }
 
   @Test
   void whatIsLostAtTheEndOfAShardCountsAsConsumedWithWhatIsBeforeIt() {
-    start(ConsumerOptions.Order.SHARD);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "b", "c");
+    works(Order.SHARD, "a", "b", "c");
     Task zero = next(0);
     OwnedShard owned = nothingUpTo(5);
     assertThat(take(Fetch.class).request().offset()).isEqualTo(5);
-    core.finished(zero, now);
-    core.finished(next(1), now);
+    finish(zero);
+    finish(1);
     assertThat(owned.window().committed()).isEqualTo(2);
-    core.finished(next(2), now);
+    finish(2);
     assertThat(core.next(now)).isNull();
     assertThat(owned.window().committed()).isEqualTo(5);
-    tick(5_000);
-    assertThat(commit().offset()).isEqualTo(5);
+    assertThat(commitAfter(5_000).offset()).isEqualTo(5);
     assertThat(owned.reports.lag()).isZero();
   }
 
   @Test
   void whatIsLostBehindMessagesThatRunCountsWhenTheyHaveEnded() {
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "b");
+    works(Order.NONE, "a", "b");
     Task zero = next(0);
     Task one = next(1);
     OwnedShard owned = nothingUpTo(5);
-    core.finished(one, now);
+    finish(one);
     assertThat(owned.window().committed()).isZero();
-    core.finished(zero, now);
+    finish(zero);
     assertThat(owned.window().committed()).isEqualTo(5);
   }
 
   @Test
   void whatIsDroppedBeforeALostEndIsNotSkippedWithIt() {
-    start(ConsumerOptions.Order.SHARD);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "b", "c");
+    works(Order.SHARD, "a", "b", "c");
     Task zero = next(0);
     nothingUpTo(5);
     take(Fetch.class);
@@ -1575,21 +1384,21 @@ class ConsumerCoreTest extends CoreBench {
     Fetch fetch = take(Fetch.class);
     assertThat(fetch.request().offset()).isEqualTo(1);
     answer(fetch, answer(0, batch("a", "b")));
-    core.finished(zero, now);
-    core.finished(next(1), now);
+    finish(zero);
+    finish(1);
     assertThat(core.next(now)).isNull();
-    assertThat(((OwnedShard) fetch.owned()).window().committed()).isEqualTo(2);
+    assertThat(window(fetch).committed()).isEqualTo(2);
     fetch = take(Fetch.class);
     assertThat(fetch.request().offset()).isEqualTo(2);
     answer(fetch, answer(2, batch("c")));
     OwnedShard owned = nothingUpTo(5);
-    core.finished(next(2), now);
+    finish(2);
     assertThat(owned.window().committed()).isEqualTo(5);
   }
 
   @Test
   void olderAssignmentsAreIgnored() {
-    start(ConsumerOptions.Order.SHARD);
+    start(Order.SHARD);
     assign(2, 5, owned(S0, 1, false));
     assign(2, 4);
     assign(1, 9);
@@ -1602,9 +1411,7 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void aReleaseWhoseAnswerWasLostIsNotALoss() {
-    start(ConsumerOptions.Order.SHARD);
-    assign(owned(S0, 1, false));
-    OwnedShard owned = run(S0, "a");
+    OwnedShard owned = works(Order.SHARD, "a");
     assign(owned(S0, 1, true));
     answer(take(CallRelease.class), null);
     take(Release.class);
@@ -1618,9 +1425,7 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void noHandlerStartsBehindTheFence() {
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 1, false));
-    run(S0, "a", "b", "c");
+    works(Order.NONE, "a", "b", "c");
     long sent = now;
     now = sent + 4_000;
     next(0);
@@ -1637,32 +1442,27 @@ class ConsumerCoreTest extends CoreBench {
   @Test
   void aShardThatIsStuckDoesNotStallOthers() {
     options.setPendingMessagesMax(10);
-    start(ConsumerOptions.Order.SHARD);
-    assign(owned(S0, 1, false));
-    run(S0, new String[20]);
+    works(Order.SHARD, new String[20]);
     fail(next(0));
     assertThat(core.environment.flow.paused).isTrue();
     assertThat(takeAll(Fetch.class)).isEmpty();
-    assign(owned(S0, 1, false), owned(S1, 1, false));
-    run(S1, "a", "b");
+    holdS1("a", "b");
     Task task = next(0);
     assertThat(task.owner.ownership().shard()).isEqualTo(S1);
-    core.finished(task, now);
-    core.finished(next(1), now);
+    finish(task);
+    finish(1);
     assertThat(take(Fetch.class).request().shard()).isEqualTo(S1);
   }
 
   @Test
   void aShardFetchesAgainWhenHalfOfItsLastAnswerIsLeft() {
     options.setPendingMessagesMax(10);
-    start(ConsumerOptions.Order.SHARD);
-    assign(owned(S0, 1, false));
-    OwnedShard shard = run(S0, new String[20]);
+    OwnedShard shard = works(Order.SHARD, new String[20]);
     for (int round = 0; round < 3; round++) {
       long from = 20 * round;
       for (long offset = from; offset < from + (round == 0 ? 10 : 20); offset++) {
         assertThat(takeAll(Fetch.class)).as("before offset " + offset).isEmpty();
-        core.finished(next(round == 0 ? offset : offset - 10), now);
+        finish(round == 0 ? offset : offset - 10);
       }
       Fetch fetch = take(Fetch.class);
       assertThat(fetch.request().offset()).isEqualTo(from + 20);
@@ -1678,21 +1478,15 @@ class ConsumerCoreTest extends CoreBench {
   @Test
   void noMoreIsPendingThanTheLimitAndOneBatchOfEachShard() {
     options.setPendingMessagesMax(100);
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 1, false));
-    run(S0, new String[40]);
+    works(Order.NONE, new String[40]);
     Fetch fetch = take(Fetch.class);
     assertThat(fetch.request().messagesMax()).as("what there is room for").isEqualTo(60);
-    List<FetchAnswer.Placed> batches = new ArrayList<>();
-    for (long base = 40; base < 340; base += 30) {
-      batches.add(new FetchAnswer.Placed(base, batch(new String[30])));
-    }
-    answer(fetch, new FetchAnswer(0, 340, 0, batches));
+    Batch[] ten = Collections.nCopies(10, batch(new String[30])).toArray(Batch[]::new);
+    answer(fetch, batches(40, ten));
     assertThat(core.environment.flow.messages).as("whole batches within the limit").isEqualTo(100);
     assertThat(takeAll(Fetch.class)).isEmpty();
 
-    assign(owned(S0, 1, false), owned(S1, 1, false));
-    run(S1, new String[70]);
+    holdS1(new String[70]);
     assertThat(core.environment.flow.messages).as("a shard with nothing pending").isEqualTo(170);
     for (int i = 0; i < 121; i++) {
       core.finished(core.next(now), now);
@@ -1704,9 +1498,7 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void afterAFetchWithoutAnAnswerTheNextWaitsForAMoment() {
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 1, false));
-    run(S0, "a");
+    works(Order.NONE, "a");
     Fetch first = take(Fetch.class);
     assertThat(first.request().waitMillis()).isEqualTo(new ConsumerOptions().getFetchWaitMillis());
     refuse(first, refused(Refusal.INDETERMINATE));
@@ -1721,10 +1513,8 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void retriesThatOthersAddedAreAskedForBeforeThoseThatWait() {
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 1, false));
-    run(S0, "a");
-    core.finished(next(0), now);
+    works(Order.NONE, "a");
+    finish(0);
     Fetch first = take(Fetch.class);
     assertThat(first.request().failuresKnown()).isZero();
     answer(first, new FetchAnswer(0, 1, 1, List.of()));
@@ -1739,19 +1529,15 @@ class ConsumerCoreTest extends CoreBench {
     answer(next, new FetchAnswer(0, 1, 1, List.of()));
     tick(2_000);
     assertThat(takeAll(FetchRetries.class)).as("no more than before").isEmpty();
-    Fetch last = take(Fetch.class);
-    answer(last, new FetchAnswer(0, 1, 2, List.of()));
+    answer(take(Fetch.class), new FetchAnswer(0, 1, 2, List.of()));
     assertThat(takeAll(FetchRetries.class)).as("one was replayed").hasSize(1);
   }
 
   /** The log had so many failures at the last fetch, and then the only message fails no more. */
   private void afterFailures(int failures, long nextInMillis) {
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 1, false));
-    run(S0, "a");
-    core.finished(next(0), now);
-    Fetch first = take(Fetch.class);
-    answer(first, new FetchAnswer(0, 1, failures, List.of()));
+    works(Order.NONE, "a");
+    finish(0);
+    answer(take(Fetch.class), new FetchAnswer(0, 1, failures, List.of()));
     FetchRetries ask = take(FetchRetries.class);
     RetryAnswer none = new RetryAnswer(nextInMillis, List.of(), null, List.of());
     answer(ask, none);
@@ -1772,8 +1558,7 @@ class ConsumerCoreTest extends CoreBench {
   @Test
   void aReplayRightAfterARequestForRetriesIsSeenALittleLater() {
     afterFailures(1, -1);
-    Fetch waits = take(Fetch.class);
-    answer(waits, new FetchAnswer(0, 1, 1, List.of()));
+    answer(take(Fetch.class), new FetchAnswer(0, 1, 1, List.of()));
     assertThat(takeAll(FetchRetries.class)).as("requests keep a distance").isEmpty();
     tick(500);
     assertThat(takeAll(FetchRetries.class)).hasSize(1);
@@ -1792,29 +1577,23 @@ class ConsumerCoreTest extends CoreBench {
   @Test
   void aStuckMessageStopsItsShardAtTheLargestSpan() {
     options.setPendingMessagesMax(1_000_000);
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 1, false));
-    run(S0, new String[60_000]);
-    Fetch fetch = take(Fetch.class);
-    answer(fetch, answer(60_000, batch(new String[20_000])));
+    works(Order.NONE, new String[60_000]);
+    answer(take(Fetch.class), answer(60_000, batch(new String[20_000])));
     Task stuck = next(0);
     for (int i = 1; i < ShardMessages.SPAN_MESSAGES_MAX; i++) {
-      core.finished(next(i), now);
+      finish(i);
     }
     assertThat(core.next(now)).isNull();
-    core.finished(stuck, now);
+    finish(stuck);
     next(ShardMessages.SPAN_MESSAGES_MAX);
   }
 
   @Test
   void atMostParallelHandlersAndThirtyTwoOfAShard() {
     options.setParallel(40);
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 1, false));
-    run(S0, new String[100]);
+    works(Order.NONE, new String[100]);
     takeAll(Fetch.class);
-    assign(owned(S0, 1, false), owned(S1, 1, false));
-    run(S1, new String[100]);
+    holdS1(new String[100]);
     int[] count = new int[2];
     Task task;
     while ((task = core.next(now)) != null) {
@@ -1827,11 +1606,9 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void aFailedOnAssignIsTriedAgain() {
-    start(ConsumerOptions.Order.SHARD);
-    assign(owned(S0, 1, false));
-    answer(take(ReadLease.class), lease(S0, 1, 0, -1, null));
-    CallAssign call = take(CallAssign.class);
-    refuse(call, new IllegalStateException("broken"));
+    start(Order.SHARD);
+    leased(1, 0);
+    refuse(take(CallAssign.class), new IllegalStateException("broken"));
     tick(999);
     assertThat(takeAll(CallAssign.class)).isEmpty();
     tick(1);
@@ -1841,19 +1618,23 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void aShardWhoseOnAssignFailedIsReleasedAtOnce() {
-    start(ConsumerOptions.Order.SHARD);
-    assign(owned(S0, 1, false));
-    answer(take(ReadLease.class), lease(S0, 1, 0, -1, null));
+    start(Order.SHARD);
+    leased(1, 0);
     refuse(take(CallAssign.class), new IllegalStateException("broken"));
     assign(owned(S0, 1, true));
     assertThat(takeAll(CallRelease.class)).isEmpty();
     take(Release.class);
   }
 
+  /** S1 comes beside S0. */
+  private OwnedShard holdS1(String... keys) {
+    assign(owned(S0, 1, false), owned(S1, 1, false));
+    return run(S1, keys);
+  }
+
   /** Hands S0 back at its epoch, as the log takes it. */
   private void letGo(long epoch) {
-    assign(owned(S0, epoch, false));
-    run(S0);
+    hold(epoch);
     assign(owned(S0, epoch, true));
     answer(take(CallRelease.class), null);
     answer(take(Release.class), Reply.DONE);
@@ -1872,7 +1653,7 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void whatWasLetGoIsNotTakenUpAgainByAnAssignmentThatIsOutOfDate() {
-    start(ConsumerOptions.Order.SHARD);
+    start(Order.SHARD);
     letGo(5);
     insist(OwnedShards.INSISTS_MILLIS, owned(S0, 5, false));
     assertThat(core.owned()).isZero();
@@ -1881,13 +1662,12 @@ class ConsumerCoreTest extends CoreBench {
     Lease free = lease(S0, 5, 0, -1, null).released(0, -1, null);
     answer(take(ReadLease.class), free);
     assertThat(core.owned()).isZero();
-    assertThat(takeAll(Release.class)).isEmpty();
-    assertThat(takeAll(CallAssign.class)).isEmpty();
+    none(Release.class, CallAssign.class);
   }
 
   @Test
   void epochsThatBeganAnewAreReleasedAndThenHeld() {
-    start(ConsumerOptions.Order.SHARD);
+    start(Order.SHARD);
     letGo(5);
     insist(2 * OwnedShards.INSISTS_MILLIS, owned(S0, 1, false));
     answer(take(ReadLease.class), lease(S0, 1, 3, -1, null));
@@ -1897,14 +1677,13 @@ class ConsumerCoreTest extends CoreBench {
     assertThat(release.command().epoch()).isEqualTo(1);
     assertThat(release.command().offset()).isEqualTo(3);
     answer(release, Reply.DONE);
-    assign(owned(S0, 2, false));
-    answer(take(ReadLease.class), lease(S0, 2, 3, -1, null));
+    leased(2, 3);
     take(CallAssign.class);
   }
 
   @Test
   void theVeryEpochThatWasLetGoMayComeAgain() {
-    start(ConsumerOptions.Order.SHARD);
+    start(Order.SHARD);
     letGo(1);
     insist(2 * OwnedShards.INSISTS_MILLIS, owned(S0, 1, false));
     answer(take(ReadLease.class), lease(S0, 1, 0, -1, null));
@@ -1915,7 +1694,7 @@ class ConsumerCoreTest extends CoreBench {
 
   @Test
   void aDispatcherOfALowerTermCountsOnceNobodyElseIsHeard() {
-    start(ConsumerOptions.Order.SHARD);
+    start(Order.SHARD);
     assign(7, 3);
     tick(ConsumerCore.SILENT_MILLIS - 1_000);
     assign(1, 1, owned(S0, 1, false));
@@ -1929,77 +1708,74 @@ class ConsumerCoreTest extends CoreBench {
   @Test
   void anAssignmentOfManyShardsThatIsTakenUpNeedNotComeAgain() {
     begin(false, false);
-    Assignment.Owned[] many =
-        IntStream.range(0, ConsumerCore.SHARDS_MANY)
-            .mapToObj(i -> owned(new Shard(1, i), 1, false))
-            .toArray(Assignment.Owned[]::new);
+    Assignment.Owned[] many = shards(ConsumerCore.SHARDS_MANY, -1);
     assertThat(core.seen()).isNull();
     assign(1, 7, Arrays.copyOf(many, many.length - 1));
     assertThat(core.seen()).as("few shards").isNull();
     assign(1, 8, many);
     assertThat(core.seen()).isEqualTo(new Heartbeat.Seen(1, 8));
 
-    Assignment unchanged = new Assignment("g", "m", "i", 1, 8, List.of(many), null).asUnchanged();
-    core.assigned(unchanged, now);
+    Assignment same = new Assignment("g", "m", "i", 1, 8, List.of(many), null).asUnchanged();
+    core.assigned(same, now);
     assertThat(core.owned()).isEqualTo(many.length);
-    Assignment later = new Assignment("g", "m", "i", 1, 9, List.of(many), null).asUnchanged();
-    core.assigned(later, now);
+    core.assigned(same.at(9), now);
     assertThat(core.seen()).as("of what was never seen").isEqualTo(new Heartbeat.Seen(1, 8));
 
     core.replaced("by another run", now);
     assertThat(core.seen()).as("shards are lost").isNull();
   }
 
+  /** The shards that heartbeats have named. */
+  private final Set<Shard> named = new HashSet<>();
+
+  private List<List<ShardProgress>> heartbeats(int count) {
+    List<List<ShardProgress>> all = Stream.generate(() -> core.progress(now)).limit(count).toList();
+    all.forEach(marks -> marks.forEach(mark -> named.add(mark.shard())));
+    return all;
+  }
+
+  private static Assignment.Owned[] shards(int count, long committed) {
+    return IntStream.range(0, count)
+        .mapToObj(i -> new Assignment.Owned("t", new Shard(1, i), 1, false, 0, committed))
+        .toArray(Assignment.Owned[]::new);
+  }
+
+  /** A member without state owns so many shards, and asks for the messages of each. */
+  private List<Fetch> fetchesOf(int count) {
+    begin(false, false);
+    assign(shards(count, 0));
+    takeAll(CallAssign.class).forEach(each -> answer(each, null));
+    List<Fetch> fetches = takeAll(Fetch.class);
+    assertThat(fetches).hasSize(count);
+    return fetches;
+  }
+
   @Test
   void ofManyIdleShardsEachHeartbeatNamesSomeAndAllInTurns() {
-    begin(false, false);
     int count = 2 * Heartbeat.MARKS_OF_TURN + 50;
-    assign(
-        IntStream.range(0, count)
-            .mapToObj(i -> new Assignment.Owned("t", new Shard(1, i), 1, false, 0, 5))
-            .toArray(Assignment.Owned[]::new));
-    takeAll(CallAssign.class).forEach(each -> answer(each, null));
-    assertThat(takeAll(Fetch.class)).hasSize(count);
+    fetchesOf(count);
     assertThat(core.progress(now)).as("of shards that were fetched lately").hasSize(count);
     now += ShardReports.RECENT_MILLIS + 1;
-    Set<Shard> named = new HashSet<>();
-    for (int turn = 0; turn < 3; turn++) {
-      List<ShardProgress> marks = core.progress(now);
-      assertThat(marks).hasSize(Heartbeat.MARKS_OF_TURN);
-      marks.forEach(mark -> named.add(mark.shard()));
-    }
+    assertThat(heartbeats(3)).allMatch(marks -> marks.size() == Heartbeat.MARKS_OF_TURN);
     assertThat(named).hasSize(count);
   }
 
   @Test
   void idleShardsAreNamedHoweverManyWork() {
-    begin(false, false);
     int working = Heartbeat.MARKS_MAX;
     int idle = 2 * Heartbeat.MARKS_OF_TURN;
-    assign(
-        IntStream.range(0, working + idle)
-            .mapToObj(i -> new Assignment.Owned("t", new Shard(1, i), 1, false, 0, 0))
-            .toArray(Assignment.Owned[]::new));
-    takeAll(CallAssign.class).forEach(each -> answer(each, null));
-    List<Fetch> fetches = takeAll(Fetch.class);
-    assertThat(fetches).hasSize(working + idle);
-    for (int i = 0; i < 4; i++) {
-      core.progress(now);
-    }
+    List<Fetch> fetches = fetchesOf(working + idle);
+    heartbeats(4);
     now += ShardReports.RECENT_MILLIS + 1;
-    for (int i = 0; i < 4; i++) {
-      core.progress(now);
-    }
+    heartbeats(4);
     for (Fetch each : fetches) {
       if (each.request().shard().shard() < working) {
         answer(each, answer(0, batch("k")));
       }
     }
-    Set<Shard> named = new HashSet<>();
-    for (int turn = 0; turn < 2; turn++) {
-      List<ShardProgress> marks = core.progress(now);
+    named.clear();
+    for (List<ShardProgress> marks : heartbeats(2)) {
       assertThat(marks).hasSizeBetween(Heartbeat.MARKS_OF_TURN, Heartbeat.MARKS_MAX);
-      marks.forEach(mark -> named.add(mark.shard()));
     }
     assertThat(named).hasSize(working + idle);
   }

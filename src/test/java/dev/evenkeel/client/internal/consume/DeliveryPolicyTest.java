@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
-import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
+import dev.evenkeel.client.ConsumerOptions.Order;
 import dev.evenkeel.client.Rate;
 import dev.evenkeel.client.internal.consume.ConsumerAction.CallAssign;
 import dev.evenkeel.client.internal.consume.ConsumerAction.CallLost;
@@ -25,12 +25,9 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
-import dev.evenkeel.protocol.wire.Batch;
-import dev.evenkeel.protocol.wire.BatchBuilder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +37,7 @@ import org.junit.jupiter.api.Test;
 class DeliveryPolicyTest extends CoreBench {
   private static final Shard OUT = new Shard(2, 0);
 
-  private ConsumerOptions.Order order = ConsumerOptions.Order.SHARD;
+  private Order order = Order.SHARD;
 
   /** Whether onRelease gives a state. */
   private boolean givesState;
@@ -68,54 +65,47 @@ class DeliveryPolicyTest extends CoreBench {
 
   private OwnedShard fetched(int count) {
     answer(take(CallAssign.class), null);
-    Fetch fetch = take(Fetch.class);
-    FetchAnswer.Placed batch = new FetchAnswer.Placed(0, batch(count));
-    answer(fetch, new FetchAnswer(0, count, 0, List.of(batch)));
-    return (OwnedShard) fetch.owned();
-  }
-
-  private static Batch batch(int count) {
-    BatchBuilder builder = new BatchBuilder(256);
-    for (int i = 0; i < count; i++) {
-      builder.add(new Message(null, Map.of(), 0, new byte[10]));
-    }
-    return builder.build(1, 0, 0);
+    return fetches(0, new String[count]);
   }
 
   // ---- At most once
+
+  /** A member of at most once has committed the first of those messages. */
+  private OwnedShard atMostOnce(int count) {
+    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
+    OwnedShard owned = fetched(count);
+    owned.commits.committed(named());
+    return owned;
+  }
+
+  /** The one commit that was sent since the last call names the messages below that offset. */
+  private long named() {
+    return take(Commit.class).command().offset();
+  }
 
   @Test
   void atMostOnceNothingStartsBeforeItIsCommitted() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
     OwnedShard owned = fetched(10);
     assertThat(core.next(now)).isNull();
-    Commit commit = take(Commit.class);
-    assertThat(commit.command().offset()).isEqualTo(4);
+    assertThat(named()).isEqualTo(4);
     assertThat(core.next(now)).isNull();
     owned.commits.committed(4);
-    for (int offset = 0; offset < 4; offset++) {
-      core.finished(next(offset), now);
-    }
+    finish(0, 1, 2, 3);
     assertThat(core.next(now)).isNull();
-    List<Commit> commits = takeAll(Commit.class);
-    assertThat(commits).hasSize(1);
-    owned.commits.committed(commits.get(0).command().offset());
+    owned.commits.committed(named());
     next(4);
   }
 
   @Test
   void atMostOnceWhatIsLostAtTheEndIsCommittedToo() {
-    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    OwnedShard owned = fetched(2);
-    take(Commit.class);
-    owned.commits.committed(2);
+    OwnedShard owned = atMostOnce(2);
     Task zero = next(0);
-    Fetch fetch = take(Fetch.class);
-    refuse(fetch, new RefusedException.OutOfRange(4, 4));
-    core.finished(zero, now);
-    core.finished(next(1), now);
+    refuse(take(Fetch.class), new RefusedException.OutOfRange(4, 4));
+    finish(zero);
+    finish(1);
     tick(100);
-    assertThat(take(Commit.class).command().offset()).isEqualTo(4);
+    assertThat(named()).isEqualTo(4);
     owned.commits.committed(4);
     assertThat(owned.window().committed()).isEqualTo(4);
     assertThat(core.next(now)).isNull();
@@ -128,122 +118,97 @@ class DeliveryPolicyTest extends CoreBench {
     answer(take(CallAssign.class), null);
     Fetch fetch = take(Fetch.class);
     OwnedShard owned = (OwnedShard) fetch.owned();
-    FetchAnswer.Placed first = new FetchAnswer.Placed(0, batch(2));
-    FetchAnswer.Placed last = new FetchAnswer.Placed(4, batch(1));
+    FetchAnswer.Placed first = new FetchAnswer.Placed(0, batch(new String[2]));
+    FetchAnswer.Placed last = new FetchAnswer.Placed(4, batch(new String[1]));
     answer(fetch, new FetchAnswer(0, 5, 0, List.of(first, last)));
-    assertThat(take(Commit.class).command().offset()).isEqualTo(4);
+    assertThat(named()).isEqualTo(4);
     owned.commits.committed(4);
-    core.finished(next(0), now);
-    core.finished(next(1), now);
+    finish(0, 1);
     assertThat(core.next(now)).isNull();
     tick(100);
-    assertThat(take(Commit.class).command().offset()).isEqualTo(5);
+    assertThat(named()).isEqualTo(5);
     owned.commits.committed(5);
     next(4);
   }
 
   @Test
   void atMostOnceWhatFailsIsNotTriedAgain() {
-    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    OwnedShard owned = fetched(2);
-    owned.commits.committed(take(Commit.class).command().offset());
-    core.failed(next(0), new IllegalStateException("broken"), now);
+    OwnedShard owned = atMostOnce(2);
+    broken(next(0));
     assertThat(takeAll(RecordOutcomes.class)).isEmpty();
     assertThat(take(Report.class).text()).contains("not tried again");
-    core.finished(next(1), now);
+    finish(1);
     assertThat(core.running()).isZero();
     assertThat(core.next(now + 100_000)).isNull();
   }
 
   @Test
   void atMostOnceAReleaseWaitsForWhatIsCommitted() {
-    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    OwnedShard owned = fetched(10);
-    owned.commits.committed(take(Commit.class).command().offset());
+    OwnedShard owned = atMostOnce(10);
     Task first = next(0);
     assign(true);
-    core.finished(first, now);
-    for (int offset = 1; offset < 4; offset++) {
-      assertThat(takeAll(CallRelease.class)).isEmpty();
-      core.finished(next(offset), now);
-    }
-    assertThat(core.next(now)).isNull();
-    answer(take(CallRelease.class), null);
-    assertThat(take(Release.class).command().offset()).isEqualTo(4);
+    finish(first);
+    releasedAfter(1, 4);
     assertThat(takeAll(Report.class)).isEmpty();
   }
 
   /** Else the handover would wait for it for the whole lock time, and it would be lost. */
   @Test
   void atMostOnceWhatIsCommittedBeginsInAHandoverAlthoughItsShardIsPaused() {
-    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    OwnedShard owned = fetched(2);
-    owned.commits.committed(take(Commit.class).command().offset());
+    OwnedShard owned = atMostOnce(2);
     core.paused(List.of(new Assignment.Paused(S0.topicId(), S0.shard())), now);
     assertThat(core.next(now)).isNull();
     assign(true);
-    core.finished(next(0), now);
-    core.finished(next(1), now);
+    finish(0, 1);
     take(CallRelease.class);
   }
 
   @Test
   void atMostOnceAReleaseWaitsForACommitOnItsWayAndWhatItNames() {
-    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    OwnedShard owned = fetched(10);
-    owned.commits.committed(take(Commit.class).command().offset());
-    for (int offset = 0; offset < 4; offset++) {
-      core.finished(next(offset), now);
-    }
-    long named = take(Commit.class).command().offset();
+    OwnedShard owned = atMostOnce(10);
+    finish(0, 1, 2, 3);
+    long named = named();
     assertThat(named).isGreaterThan(4);
     assign(true);
     tick(10);
     assertThat(takeAll(CallRelease.class)).isEmpty();
     owned.commits.committed(named);
-    for (long offset = 4; offset < named; offset++) {
-      assertThat(takeAll(CallRelease.class)).isEmpty();
-      core.finished(next(offset), now);
-    }
-    assertThat(core.next(now)).isNull();
-    answer(take(CallRelease.class), null);
-    assertThat(take(Release.class).command().offset()).isEqualTo(named);
+    releasedAfter(4, named);
   }
 
   /** The commit may have been taken: then nobody else would handle what it names. */
   @Test
   void atMostOnceAReleaseAsksAgainForACommitWhoseAnswerIsLost() {
-    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    OwnedShard owned = fetched(10);
-    owned.commits.committed(take(Commit.class).command().offset());
-    for (int offset = 0; offset < 4; offset++) {
-      core.finished(next(offset), now);
-    }
-    long named = take(Commit.class).command().offset();
+    OwnedShard owned = atMostOnce(10);
+    finish(0, 1, 2, 3);
+    long named = named();
     assign(true);
     owned.commits.commitFailed(new RefusedException(Refusal.INDETERMINATE, "lost"), now);
     assertThat(takeAll(CallRelease.class)).isEmpty();
     tick(2_000);
     assertThat(core.next(now)).isNull();
-    assertThat(take(Commit.class).command().offset()).isEqualTo(named);
+    assertThat(named()).isEqualTo(named);
     owned.commits.committed(named);
-    for (long offset = 4; offset < named; offset++) {
-      assertThat(takeAll(CallRelease.class)).isEmpty();
-      core.finished(next(offset), now);
-    }
-    answer(take(CallRelease.class), null);
-    assertThat(take(Release.class).command().offset()).isEqualTo(named);
+    releasedAfter(4, named);
   }
 
   @Test
   void atMostOnceWhatIsLostWithTheShardIsTold() {
-    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    OwnedShard owned = fetched(10);
-    owned.commits.committed(take(Commit.class).command().offset());
-    core.finished(next(0), now);
+    OwnedShard owned = atMostOnce(10);
+    finish(0);
     owned.commits.commitFailed(new RefusedException(Refusal.FENCED, "another"), now);
     assertThat(takeAll(Report.class))
         .anyMatch(report -> report.text().contains("up to 3 messages from offset 1"));
+  }
+
+  /** The shard is released when all below {@code end} have ended, and not before. */
+  private void releasedAfter(long first, long end) {
+    for (long offset = first; offset < end; offset++) {
+      assertThat(takeAll(CallRelease.class)).isEmpty();
+      finish(offset);
+    }
+    assertThat(core.next(now)).isNull();
+    assertThat(released().offset()).isEqualTo(end);
   }
 
   // ---- Handlers that publish
@@ -258,8 +223,17 @@ class DeliveryPolicyTest extends CoreBench {
     answer(take(OpenPublisher.class), new Opened(5, to -> to.dataGroup(3), Map.of()));
   }
 
-  private void publishing(Task task) {
+  private Task publishing(Task task) {
     task.newEffects().publish(OUT, new Message(null, Map.of(), 0, new byte[1]));
+    return task;
+  }
+
+  /** A member that publishes, with so many messages in its hands. */
+  private OwnedShard publisher(DeliveryPolicy delivery, boolean state, int messages) {
+    start(delivery, state, true);
+    attached(5);
+    publisherOpened();
+    return fetched(messages);
   }
 
   @Test
@@ -280,13 +254,8 @@ class DeliveryPolicyTest extends CoreBench {
 
   @Test
   void anInputIsFinishedWhenItsOutputsAreInTheLog() {
-    start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
-    attached(0);
-    publisherOpened();
-    OwnedShard owned = fetched(3);
-    Task first = next(0);
-    publishing(first);
-    core.finished(first, now);
+    OwnedShard owned = publisher(DeliveryPolicy.AT_LEAST_ONCE, false, 3);
+    finish(publishing(next(0)));
     Publish publish = take(Publish.class);
     assertThat(core.next(now)).as("order shard").isNull();
     assertThat(owned.window().committed()).isZero();
@@ -297,20 +266,15 @@ class DeliveryPolicyTest extends CoreBench {
     assertThat(again.request().outs()).isEqualTo(publish.request().outs());
     owned.outputs.published(again.request(), List.of(new Result(null, 17)), now);
     assertThat(owned.window().committed()).isEqualTo(1);
-    core.finished(next(1), now);
+    finish(1);
     assertThat(takeAll(Publish.class)).isEmpty();
     assertThat(owned.window().committed()).isEqualTo(2);
   }
 
   @Test
   void whatIsRefusedForGoodBeginsTheShardAnew() {
-    start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
-    attached(5);
-    publisherOpened();
-    OwnedShard owned = fetched(3);
-    Task first = next(0);
-    publishing(first);
-    core.finished(first, now);
+    OwnedShard owned = publisher(DeliveryPolicy.AT_LEAST_ONCE, false, 3);
+    finish(publishing(next(0)));
     owned.outputs.published(
         take(Publish.class).request(), List.of(new Result(Refusal.UNKNOWN_TOPIC, 0)), now);
     assertThat(take(CallLost.class).shard().shard()).isZero();
@@ -322,25 +286,17 @@ class DeliveryPolicyTest extends CoreBench {
 
   @Test
   void whatFailsKeepsItsPlaceWhateverTheOrder() {
-    start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
-    attached(5);
-    publisherOpened();
-    fetched(1);
-    Task first = next(0);
-    publishing(first);
-    core.failed(first, new IllegalStateException("broken"), now);
+    publisher(DeliveryPolicy.AT_LEAST_ONCE, false, 1);
+    broken(publishing(next(0)));
     assertThat(takeAll(Publish.class)).isEmpty();
     assertThat(take(RecordOutcomes.class).command().outcomes())
         .allMatch(outcome -> outcome.toString().contains("HELD"));
   }
 
   private void startPublishing(int messages) {
-    order = ConsumerOptions.Order.NONE;
+    order = Order.NONE;
     handOut = Math.max(handOut, keyRate == null ? messages : 0);
-    start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
-    attached(5);
-    publisherOpened();
-    fetched(messages);
+    publisher(DeliveryPolicy.AT_LEAST_ONCE, false, messages);
   }
 
   /** The first one fails, so that no output can be sent. */
@@ -348,10 +304,8 @@ class DeliveryPolicyTest extends CoreBench {
   void whatSucceedsCountsForTheBreakerBeforeItsOutputIsSent() {
     startPublishing(60);
     for (int i = 0; i < 60; i += 2) {
-      core.failed(next(i), new IllegalStateException("broken"), now);
-      Task well = next(i + 1);
-      publishing(well);
-      core.finished(well, now);
+      broken(next(i));
+      finish(publishing(next(i + 1)));
     }
     assertThat(takeAll(Publish.class)).isEmpty();
     assertThat(core.breakerOpen()).isFalse();
@@ -364,12 +318,10 @@ class DeliveryPolicyTest extends CoreBench {
     startPublishing(8);
     handOutAll(8);
     Task first = next.get(0);
-    core.failed(first, new IllegalStateException("broken"), now);
-    RecordOutcomes failed = take(RecordOutcomes.class);
-    answer(failed, new Reply.OfOffsets(List.of()));
+    broken(first);
+    recorded();
     for (Task well : next.subList(1, 8)) {
-      publishing(well);
-      core.finished(well, now);
+      finish(publishing(well));
     }
     tick(60_000);
     Task again = core.admit(now);
@@ -392,60 +344,47 @@ class DeliveryPolicyTest extends CoreBench {
   void whatSucceedsClosesTheBreakerBeforeItsOutputIsSent() {
     startPublishing(30);
     for (int i = 0; i < 20; i++) {
-      core.failed(next(i), new IllegalStateException("broken"), now);
+      broken(next(i));
     }
     assertThat(core.breakerOpen()).isTrue();
     tick(1_000);
-    Task well = next(20);
-    publishing(well);
-    core.finished(well, now);
+    finish(publishing(next(20)));
     assertThat(takeAll(Publish.class)).isEmpty();
     assertThat(core.breakerOpen()).isFalse();
   }
 
+  private void secondPublishesAndFirstFails() {
+    Task first = next(0);
+    finish(publishing(next(1)));
+    broken(first);
+    recorded();
+  }
+
   @Test
   void outputsBehindWhatKeepsFailingDoNotHoldAHandOverForEver() {
-    order = ConsumerOptions.Order.NONE;
-    start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
-    attached(5);
-    publisherOpened();
-    OwnedShard owned = fetched(2);
-    Task first = next(0);
-    Task second = next(1);
-    publishing(second);
-    core.finished(second, now);
-    core.failed(first, new IllegalStateException("broken"), now);
-    answer(take(RecordOutcomes.class), new Reply.OfOffsets(List.of()));
+    order = Order.NONE;
+    OwnedShard owned = publisher(DeliveryPolicy.AT_LEAST_ONCE, false, 2);
+    secondPublishesAndFirstFails();
     assign(true);
-    core.failed(next(0), new IllegalStateException("broken"), now);
+    broken(next(0));
     tick(10_000);
     assertThat(takeAll(CallRelease.class)).as("its turn may come yet").isEmpty();
     tick(40_000);
     answer(take(CallRelease.class), null);
     assertThat(takeAll(Publish.class)).isEmpty();
     assertThat(take(Release.class).command().offset()).isZero();
-    assertThat(core.environment.flow.messages).isZero();
-    assertThat(core.environment.flow.bytes).isZero();
+    nothingIsPending();
   }
 
   @Test
   void aStateThatHasAnInputInItWhoseOutputsWereGivenUpIsNotHandedOver() {
-    order = ConsumerOptions.Order.NONE;
+    order = Order.NONE;
     givesState = true;
-    start(DeliveryPolicy.AT_LEAST_ONCE, true, true);
-    attached(5);
-    publisherOpened();
-    OwnedShard owned = fetched(2);
-    Task first = next(0);
-    Task second = next(1);
-    publishing(second);
-    core.finished(second, now);
-    core.failed(first, new IllegalStateException("broken"), now);
-    answer(take(RecordOutcomes.class), new Reply.OfOffsets(List.of()));
+    OwnedShard owned = publisher(DeliveryPolicy.AT_LEAST_ONCE, true, 2);
+    secondPublishesAndFirstFails();
     assign(true);
     tick(50_000);
-    answer(take(CallRelease.class), new byte[] {9});
-    var release = take(Release.class).command();
+    var release = released(new byte[] {9});
     assertThat(release.offset()).isZero();
     assertThat(release.stateOffset()).isZero();
     assertThat(release.state()).as("where it began, and not with message 1 in it").isEmpty();
@@ -453,34 +392,25 @@ class DeliveryPolicyTest extends CoreBench {
 
   @Test
   void outputsThatAreOnTheirWayAreAwaitedByAHandOver() {
-    start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
-    attached(5);
-    publisherOpened();
-    OwnedShard owned = fetched(2);
-    Task first = next(0);
-    publishing(first);
-    core.finished(first, now);
+    OwnedShard owned = publisher(DeliveryPolicy.AT_LEAST_ONCE, false, 2);
+    finish(publishing(next(0)));
     Publish publish = take(Publish.class);
     assign(true);
     tick(48_000);
     assertThat(takeAll(CallRelease.class)).isEmpty();
     owned.outputs.published(publish.request(), List.of(new Result(null, 17)), now);
-    answer(take(CallRelease.class), null);
-    assertThat(take(Release.class).command().offset()).isEqualTo(1);
+    assertThat(released().offset()).isEqualTo(1);
   }
 
   // ---- State by commits
 
   @Test
   void aStateIsCommittedWithItsOffsetAndReleased() {
-    start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
-    attached(5);
-    publisherOpened();
-    OwnedShard owned = fetched(5);
+    OwnedShard owned = publisher(DeliveryPolicy.EFFECTIVELY_ONCE, true, 5);
     Task first = next(0);
     first.newEffects().commit(new byte[] {1});
-    core.finished(first, now);
-    core.finished(next(1), now);
+    finish(first);
+    finish(1);
     tick(6_000);
     Commit commit = take(Commit.class);
     assertThat(commit.command().offset()).isEqualTo(2);
@@ -489,10 +419,9 @@ class DeliveryPolicyTest extends CoreBench {
     owned.commits.committed(2);
     Task third = next(2);
     third.newEffects().commit(new byte[] {3});
-    core.finished(third, now);
+    finish(third);
     assign(true);
-    answer(take(CallRelease.class), null);
-    var release = take(Release.class).command();
+    var release = released();
     assertThat(release.offset()).isEqualTo(3);
     assertThat(release.stateOffset()).isEqualTo(3);
     assertThat(release.state()).containsExactly(3);
@@ -500,17 +429,13 @@ class DeliveryPolicyTest extends CoreBench {
 
   @Test
   void withoutAStateYetTheNextOwnerBeginsWhereThisOneDid() {
-    start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
-    attached(5);
-    publisherOpened();
-    fetched(5);
-    core.finished(next(0), now);
+    publisher(DeliveryPolicy.EFFECTIVELY_ONCE, true, 5);
+    finish(0);
     tick(6_000);
     var commit = (DataCommand.Commit) take(CommitPositions.class).command();
     assertThat(commit.stateOffset()).isZero();
     assign(true);
-    answer(take(CallRelease.class), null);
-    var release = take(Release.class).command();
+    var release = released();
     assertThat(release.offset()).isEqualTo(1);
     assertThat(release.stateOffset()).isZero();
     assertThat(release.state()).isEmpty();

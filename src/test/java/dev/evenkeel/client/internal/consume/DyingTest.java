@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions.Order;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.internal.consume.ConsumerAction.CallLost;
 import dev.evenkeel.client.internal.consume.ConsumerAction.CallRelease;
@@ -28,7 +29,7 @@ class DyingTest extends CoreBench {
   private OwnedShard second;
 
   private void runTwo() {
-    options.setOrder(ConsumerOptions.Order.NONE).setParallel(8);
+    options.setOrder(Order.NONE).setParallel(8);
     begin(false, false);
     assign(owned(S0, 3, false));
     first = run(S0, new String[3]);
@@ -80,8 +81,7 @@ class DyingTest extends CoreBench {
     // What is finished does not come again.
     assertThat(core.drained()).isFalse();
     assertThat(core.next(now)).isNull();
-    tick(ConsumerCore.TICK_MILLIS);
-    DataCommand.Commit commit = commit();
+    DataCommand.Commit commit = commitAfter(ConsumerCore.TICK_MILLIS);
     assertThat(commit.shard()).isEqualTo(S0);
     assertThat(commit.offset()).isEqualTo(1);
     answer(sent, Reply.DONE);
@@ -100,7 +100,7 @@ class DyingTest extends CoreBench {
   void theLogGetsWhatFailedBefore() {
     runTwo();
     List<Task> tasks = begun(6);
-    core.failed(of(tasks, first, 0), new IllegalStateException("broken"), now);
+    broken(of(tasks, first, 0));
     RecordOutcomes failed = take(RecordOutcomes.class);
     diesOf(of(tasks, first, 1));
     assertThat(first.state()).isEqualTo(OwnedShardState.DRAINING);
@@ -108,10 +108,8 @@ class DyingTest extends CoreBench {
     tick(5_000);
     RecordOutcomes again = take(RecordOutcomes.class);
     assertThat(again.command().outcomes().get(0)).isInstanceOf(Outcome.Failed.class);
-    answer(again, new Reply.OfOffsets(List.of()));
-    tick(ConsumerCore.TICK_MILLIS);
-    commit();
-    answer(sent, Reply.DONE);
+    record(again);
+    committedAfter(ConsumerCore.TICK_MILLIS);
     tick(ConsumerCore.TICK_MILLIS);
     assertThat(first.state()).isEqualTo(OwnedShardState.LOST);
   }
@@ -131,7 +129,7 @@ class DyingTest extends CoreBench {
   @Test
   void withAtMostOnceEverythingIsReleased() {
     options.setDelivery(ConsumerOptions.DeliveryPolicy.AT_MOST_ONCE);
-    options.setOrder(ConsumerOptions.Order.NONE).setParallel(8);
+    options.setOrder(Order.NONE).setParallel(8);
     begin(false, false);
     assign(owned(S0, 3, false));
     first = run(S0, new String[3]);

@@ -3,7 +3,7 @@ package dev.evenkeel.client.internal.consume;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.FetchAnswer;
-import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions.Order;
 import dev.evenkeel.client.internal.consume.ConsumerAction.CallAssign;
 import dev.evenkeel.client.internal.consume.ConsumerAction.Fetch;
 import dev.evenkeel.client.internal.consume.ConsumerAction.FetchRetries;
@@ -107,7 +107,7 @@ class FullLogTest extends CoreBench {
       Task task;
       while ((task = core.next(now)) != null) {
         begun.add(task.offset);
-        core.finished(task, now);
+        finish(task);
         idle = 0;
       }
     }
@@ -117,7 +117,7 @@ class FullLogTest extends CoreBench {
   private OwnedShard runBehind(int moved, int messages) {
     waiting.put(5L, "A");
     LongStream.rangeClosed(FIRST + 1, FIRST + moved).forEach(offset -> waiting.put(offset, "B"));
-    options.setOrder(ConsumerOptions.Order.KEY);
+    options.setOrder(Order.KEY);
     begin(false, false);
     assign(owned(S0, 5, false));
     answer(take(ReadLease.class), lease(S0, 5, FIRST, -1, null));
@@ -172,7 +172,7 @@ class FullLogTest extends CoreBench {
     FetchRetries underWay = take(FetchRetries.class);
     assertThat(underWay.request().inHand()).hasSize(BEHIND);
     assertThat(core.next(now)).isNull();
-    core.finished(held, now);
+    finish(held);
     tick(ConsumerCore.TICK_MILLIS);
     takeAll(RecordOutcomes.class).forEach(this::recorded);
     tick(ConsumerCore.TICK_MILLIS);
