@@ -7,6 +7,10 @@ import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
+import dev.evenkeel.client.ConsumerOptions.Order;
+import dev.evenkeel.client.ConsumerOptions.OverRate;
+import dev.evenkeel.client.ConsumerOptions.RateBy;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.Rate;
 import dev.evenkeel.client.internal.consume.Admission;
@@ -75,7 +79,7 @@ class RateGateTest {
       this.options = options.setGroup("g").setMember("m").setTopics(List.of("t"));
       core = new ConsumerCore(options, "i", HandlerKind.PLAIN, new SplittableRandom(1));
       core.shardGroups(ShardGroups.formed(1));
-      boolean payload = options.getRateBy() == ConsumerOptions.RateBy.PAYLOAD;
+      boolean payload = options.getRateBy() == RateBy.PAYLOAD;
       ConsumerOptions.Dedup by =
           payload ? ConsumerOptions.Dedup.PAYLOAD : ConsumerOptions.Dedup.KEY;
       dedup = coordinator == null ? null : dedup(coordinator);
@@ -110,6 +114,29 @@ class RateGateTest {
       core.assigned(new Assignment("g", "m", "i", 1, 2, List.of(), null), now);
     }
 
+    /** Another is to own the first shard. */
+    void handOver() {
+      Assignment.Owned draining = new Assignment.Owned("t", new Shard(1, 0), 1, true, 0, 0);
+      core.assigned(new Assignment("g", "m", "i", 1, 2, List.of(draining), null), now);
+      gate.tick(now);
+      core.tick(now);
+      carryOut();
+    }
+
+    /** Begins what may begin, and ends it. */
+    void handle() {
+      turn();
+      endAll();
+    }
+
+    long waiting() {
+      return gate.rates().count(GroupFigure.RATE_WAITING);
+    }
+
+    long shardsWaiting() {
+      return gate.rates().count(GroupFigure.RATE_SHARDS_WAITING);
+    }
+
     static Message message(String key, String payload) {
       return new Message(
           key == null ? null : key.getBytes(StandardCharsets.UTF_8),
@@ -136,17 +163,10 @@ class RateGateTest {
       fetches.remove(shard);
       BatchBuilder builder = new BatchBuilder(1 << 16);
       int from = (int) fetch.request().offset();
-      int to = Math.min(log.get(shard).size(), from + 100);
-      log.get(shard).subList(from, to).forEach(builder::add);
-      core.answered(
-          fetch,
-          Answer.of(
-              new FetchAnswer(
-                  0,
-                  log.get(shard).size(),
-                  0,
-                  List.of(new FetchAnswer.Placed(from, builder.build(1, 0, 0))))),
-          now);
+      int end = log.get(shard).size();
+      log.get(shard).subList(from, Math.min(end, from + 100)).forEach(builder::add);
+      FetchAnswer.Placed batch = new FetchAnswer.Placed(from, builder.build(1, 0, 0));
+      core.answered(fetch, Answer.of(new FetchAnswer(0, end, 0, List.of(batch))), now);
     }
 
     void carryOut() {
@@ -273,7 +293,7 @@ class RateGateTest {
   private static final String[] KEYS = {"hot", "b", "c", "d", "e"};
 
   private static ConsumerOptions random(Random random) {
-    ConsumerOptions.Order[] orders = ConsumerOptions.Order.values();
+    Order[] orders = Order.values();
     ConsumerOptions options =
         new ConsumerOptions()
             .setOrder(orders[random.nextInt(orders.length)])
@@ -284,8 +304,8 @@ class RateGateTest {
     }
     if (options.getRate() == null || random.nextInt(4) > 0) {
       options.setKeyRate(new Rate(1 + random.nextInt(4), 1 + random.nextInt(2_000)));
-      if (options.getOrder() != ConsumerOptions.Order.SHARD) {
-        ConsumerOptions.OverRate[] over = ConsumerOptions.OverRate.values();
+      if (options.getOrder() != Order.SHARD) {
+        OverRate[] over = OverRate.values();
         options.setOverRate(over[random.nextInt(over.length)]);
       }
     }
@@ -331,13 +351,13 @@ class RateGateTest {
       if (options.getKeyRate() != null) {
         world.assertBounded(key, options.getKeyRate());
       }
-      if (options.getOrder() != ConsumerOptions.Order.NONE) {
+      if (options.getOrder() != Order.NONE) {
         for (int shard = 0; shard < shards; shard++) {
           assertThat(world.order(shard, key)).as("order of %s", key).isSorted();
         }
       }
     }
-    if (options.getOverRate() == ConsumerOptions.OverRate.WAIT) {
+    if (options.getOverRate() == OverRate.WAIT) {
       assertThat(world.dropped).isEmpty();
     }
   }
@@ -350,7 +370,7 @@ class RateGateTest {
     World world =
         new World(
             new ConsumerOptions()
-                .setOrder(byKey ? ConsumerOptions.Order.KEY : ConsumerOptions.Order.NONE)
+                .setOrder(byKey ? Order.KEY : Order.NONE)
                 .setParallel(1 + random.nextInt(4))
                 .setRate(new Rate(5, 100))
                 .setKeyRate(new Rate(1, 1_000)),
@@ -358,8 +378,7 @@ class RateGateTest {
     times(500, i -> world.append(0, "hot"));
     times(40, i -> world.append(0, "cold-" + i));
     for (int i = 0; i < 200; i++) {
-      world.turn();
-      world.endAll();
+      world.handle();
       world.at(world.now + 10);
       world.endAll();
     }
@@ -369,14 +388,12 @@ class RateGateTest {
     assertThat(keys.stream().filter(key -> key.startsWith("cold")).count()).isEqualTo(40);
   }
 
-  private static World one(ConsumerOptions.OverRate over, ConsumerOptions.Order order) {
-    return new World(
-        new ConsumerOptions()
-            .setOrder(order)
-            .setKeyRate(new Rate(2, 1_000))
-            .setOverRate(over)
-            .setParallel(10),
-        1);
+  private static World one(OverRate over, Order order) {
+    return new World(keyRate(order, 2, 1_000).setOverRate(over).setParallel(10), 1);
+  }
+
+  private static ConsumerOptions keyRate(Order order, int permits, long millis) {
+    return new ConsumerOptions().setOrder(order).setKeyRate(new Rate(permits, millis));
   }
 
   static List<Long> offsets(World world) {
@@ -387,43 +404,35 @@ class RateGateTest {
     return world.dropped.stream().map(Delivery::offset).sorted().toList();
   }
 
+  private static void eightOfAKey(
+      OverRate over, Order order, List<Long> handled, List<Long> dropped) {
+    World world = one(over, order);
+    times(8, i -> world.append(0, "a"));
+    world.runOut();
+    assertThat(offsets(world)).as(order.name()).isEqualTo(handled);
+    assertThat(droppedOffsets(world)).isEqualTo(dropped);
+    world.assertAllOver();
+  }
+
   @Example
   void theNewestAreDroppedWhileOneWaits() {
-    for (ConsumerOptions.Order order :
-        List.of(ConsumerOptions.Order.NONE, ConsumerOptions.Order.KEY)) {
-      World world = one(ConsumerOptions.OverRate.DROP_NEWEST, order);
-      times(8, i -> world.append(0, "a"));
-      world.runOut();
+    for (Order order : List.of(Order.NONE, Order.KEY)) {
       // Two tokens are there; the third waits.
-      assertThat(offsets(world)).as(order.name()).containsExactly(0L, 1L, 2L);
-      assertThat(droppedOffsets(world)).containsExactly(3L, 4L, 5L, 6L, 7L);
-      world.assertAllOver();
+      eightOfAKey(OverRate.DROP_NEWEST, order, List.of(0L, 1L, 2L), List.of(3L, 4L, 5L, 6L, 7L));
     }
   }
 
   @Example
   void theOldestThatWaitAreDroppedForANewerOne() {
-    for (ConsumerOptions.Order order :
-        List.of(ConsumerOptions.Order.NONE, ConsumerOptions.Order.KEY)) {
-      World world = one(ConsumerOptions.OverRate.DROP_OLDEST, order);
-      times(8, i -> world.append(0, "a"));
-      world.runOut();
-      assertThat(offsets(world)).as(order.name()).containsExactly(0L, 1L, 7L);
-      assertThat(droppedOffsets(world)).containsExactly(2L, 3L, 4L, 5L, 6L);
-      world.assertAllOver();
+    for (Order order : List.of(Order.NONE, Order.KEY)) {
+      eightOfAKey(OverRate.DROP_OLDEST, order, List.of(0L, 1L, 7L), List.of(2L, 3L, 4L, 5L, 6L));
     }
   }
 
   @Example
   void otherPayloadsOfAKeyAreNotTheSame() {
-    World world =
-        new World(
-            new ConsumerOptions()
-                .setOrder(ConsumerOptions.Order.KEY)
-                .setKeyRate(new Rate(1, 1_000))
-                .setRateBy(ConsumerOptions.RateBy.PAYLOAD)
-                .setOverRate(ConsumerOptions.OverRate.DROP_NEWEST),
-            1);
+    ConsumerOptions options = keyRate(Order.KEY, 1, 1_000).setRateBy(RateBy.PAYLOAD);
+    World world = new World(options.setOverRate(OverRate.DROP_NEWEST), 1);
     for (String payload : List.of("x", "x", "y", "x", "y", "z", "x")) {
       world.append(0, World.message("k", payload));
     }
@@ -436,7 +445,7 @@ class RateGateTest {
 
   @Example
   void withoutAKeyThereIsNoRateOfAKey() {
-    World world = one(ConsumerOptions.OverRate.DROP_NEWEST, ConsumerOptions.Order.NONE);
+    World world = one(OverRate.DROP_NEWEST, Order.NONE);
     times(8, i -> world.append(0, (String) null));
     world.turn();
     assertThat(world.begun).hasSize(8);
@@ -446,40 +455,25 @@ class RateGateTest {
 
   @Example
   void whatWaitsIsBoundedAndThenTheShardWaits() {
-    World world =
-        new World(
-            new ConsumerOptions()
-                .setOrder(ConsumerOptions.Order.NONE)
-                .setKeyRate(new Rate(1, 60_000)),
-            2);
+    World world = new World(keyRate(Order.NONE, 1, 60_000), 2);
     times(2 * ConsumerCore.WAITING_OF_SHARD_MAX, i -> world.append(0, "hot"));
     world.append(0, "behind");
     world.append(1, "other");
-    world.turn();
-    world.endAll();
-    world.turn();
-    world.endAll();
+    world.handle();
+    world.handle();
     List<String> keys = world.begun.stream().map(task -> task.message().keyText()).toList();
     assertThat(keys).contains("hot", "other").doesNotContain("behind");
-    assertThat(world.gate.rates().count(GroupFigure.RATE_WAITING))
-        .isEqualTo(ConsumerCore.WAITING_OF_SHARD_MAX);
-    assertThat(world.gate.rates().count(GroupFigure.RATE_SHARDS_WAITING)).isEqualTo(1);
+    assertThat(world.waiting()).isEqualTo(ConsumerCore.WAITING_OF_SHARD_MAX);
+    assertThat(world.shardsWaiting()).isEqualTo(1);
     world.runOut();
     world.assertAllOver();
   }
 
   @Example
   void bucketsAreBoundedAndFullOnesMakeRoom() {
-    World world =
-        new World(
-            new ConsumerOptions()
-                .setOrder(ConsumerOptions.Order.NONE)
-                .setKeyRate(new Rate(1, 1_000)),
-            1,
-            3);
+    World world = new World(keyRate(Order.NONE, 1, 1_000), 1, 3);
     times(30, i -> world.append(0, "k" + i % 10));
-    world.turn();
-    world.endAll();
+    world.handle();
     world.turn();
     assertThat(world.begun).as("no room for a fourth key").hasSize(3);
     assertThat(world.gate.buckets.buckets.size()).isEqualTo(3);
@@ -491,25 +485,12 @@ class RateGateTest {
   @Example
   void aHandOverDoesNotWaitForATurnThatIsFar() {
     for (int seconds : new int[] {1, 60}) {
-      World world =
-          new World(
-              new ConsumerOptions()
-                  .setOrder(ConsumerOptions.Order.NONE)
-                  .setKeyRate(new Rate(1, 1_000L * seconds)),
-              1);
+      World world = new World(keyRate(Order.NONE, 1, 1_000L * seconds), 1);
       world.append(0, "a");
       world.append(0, "a");
       world.append(0, "b");
-      world.turn();
-      world.endAll();
-      Shard shard = new Shard(1, 0);
-      world.core.assigned(
-          new Assignment(
-              "g", "m", "i", 1, 2, List.of(new Assignment.Owned("t", shard, 1, true, 0, 0)), null),
-          world.now);
-      world.gate.tick(world.now);
-      world.core.tick(world.now);
-      world.carryOut();
+      world.handle();
+      world.handOver();
       assertThat(world.released).isEqualTo(seconds > 1 ? 1L : null);
       if (seconds == 1) {
         world.runOut();
@@ -521,27 +502,15 @@ class RateGateTest {
 
   @Example
   void withAtMostOnceAHandOverWaitsForWhatIsCommittedHoweverFarItsTurnIs() {
-    World world =
-        new World(
-            new ConsumerOptions()
-                .setOrder(ConsumerOptions.Order.NONE)
-                .setDelivery(ConsumerOptions.DeliveryPolicy.AT_MOST_ONCE)
-                .setKeyRate(new Rate(1, 10_000)),
-            1);
+    ConsumerOptions options =
+        keyRate(Order.NONE, 1, 10_000).setDelivery(DeliveryPolicy.AT_MOST_ONCE);
+    World world = new World(options, 1);
     world.append(0, "a");
-    world.turn();
-    world.endAll();
+    world.handle();
     world.append(0, "a");
     world.turn();
     assertThat(world.committed.get(0)).isEqualTo(2L);
-    Shard shard = new Shard(1, 0);
-    world.core.assigned(
-        new Assignment(
-            "g", "m", "i", 1, 2, List.of(new Assignment.Owned("t", shard, 1, true, 0, 0)), null),
-        world.now);
-    world.gate.tick(world.now);
-    world.core.tick(world.now);
-    world.carryOut();
+    world.handOver();
     assertThat(world.released).isNull();
     world.runOut();
     assertThat(offsets(world)).containsExactly(0L, 1L);
@@ -551,42 +520,32 @@ class RateGateTest {
   /** What is committed and not begun bounds how much more may be, long before too much is held. */
   @Example
   void withAtMostOnceAShardThatWaitsForARateIsSeen() {
-    World world =
-        new World(
-            new ConsumerOptions()
-                .setOrder(ConsumerOptions.Order.NONE)
-                .setDelivery(ConsumerOptions.DeliveryPolicy.AT_MOST_ONCE)
-                .setHandOutMessages(4)
-                .setKeyRate(new Rate(1, 10_000)),
-            1);
+    ConsumerOptions options =
+        keyRate(Order.NONE, 1, 10_000).setDelivery(DeliveryPolicy.AT_MOST_ONCE);
+    World world = new World(options.setHandOutMessages(4), 1);
     List.of("a", "a", "b", "c", "d").forEach(key -> world.append(0, key));
-    for (int i = 0; i < 3; i++) {
-      world.turn();
-      world.endAll();
-    }
+    times(3, i -> world.handle());
     assertThat(offsets(world)).containsExactly(0L, 2L, 3L, 4L);
-    assertThat(world.gate.rates().count(GroupFigure.RATE_WAITING)).isEqualTo(1);
-    assertThat(world.gate.rates().count(GroupFigure.RATE_SHARDS_WAITING))
-        .as("nothing is behind it")
-        .isZero();
+    assertThat(world.waiting()).isEqualTo(1);
+    assertThat(world.shardsWaiting()).as("nothing is behind it").isZero();
     world.append(0, "e");
     world.at(world.now + 1_000);
     assertThat(offsets(world)).hasSize(4);
-    assertThat(world.gate.rates().count(GroupFigure.RATE_SHARDS_WAITING)).isEqualTo(1);
+    assertThat(world.shardsWaiting()).isEqualTo(1);
     world.runOut();
     assertThat(offsets(world)).endsWith(1L, 5L);
-    assertThat(world.gate.rates().count(GroupFigure.RATE_SHARDS_WAITING)).isZero();
+    assertThat(world.shardsWaiting()).isZero();
   }
 
   @Example
   void aShardThatGoesTakesWhatWaitsWithIt() {
-    World world = one(ConsumerOptions.OverRate.WAIT, ConsumerOptions.Order.NONE);
+    World world = one(OverRate.WAIT, Order.NONE);
     times(8, i -> world.append(0, "a"));
     world.turn();
-    assertThat(world.gate.rates().count(GroupFigure.RATE_WAITING)).isEqualTo(6);
-    world.core.assigned(new Assignment("g", "m", "i", 1, 2, List.of(), null), world.now);
+    assertThat(world.waiting()).isEqualTo(6);
+    world.loseAll();
     world.at(world.now + 5_000);
     assertThat(world.begun).hasSize(2);
-    assertThat(world.gate.rates().count(GroupFigure.RATE_WAITING)).isZero();
+    assertThat(world.waiting()).isZero();
   }
 }

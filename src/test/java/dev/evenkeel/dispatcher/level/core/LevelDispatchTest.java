@@ -6,6 +6,13 @@ import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.bus.level.SessionState;
+import dev.evenkeel.dispatcher.level.core.LevelAction.Deadly;
+import dev.evenkeel.dispatcher.level.core.LevelAction.Finished;
+import dev.evenkeel.dispatcher.level.core.LevelAction.GivenBack;
+import dev.evenkeel.dispatcher.level.core.LevelAction.RecordDeaths;
+import dev.evenkeel.dispatcher.level.core.LevelAction.SendHandOut;
+import dev.evenkeel.dispatcher.level.core.LevelAction.SendStart;
+import dev.evenkeel.dispatcher.level.core.LevelAction.SetAside;
 import dev.evenkeel.level.Range;
 import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.Generation;
@@ -80,15 +87,27 @@ class LevelDispatchTest {
     return new SessionState(null, 0, List.of(), List.of(), capacity);
   }
 
+  /** The members are asked what they hold, which is nothing. */
+  private void beginEmpty(int capacity, String... members) {
+    live(members);
+    book.begin(1, now);
+    answerCollects(capacity);
+  }
+
+  /** These messages wait for members that may be dealt them. */
+  private void holds(int capacity, int messages, String... members) {
+    begin(capacity, members);
+    deliver(0, messages);
+  }
+
   /**
    * Who may be dealt what, once each of {@code members} has finished its first message, number 0.
    */
-  private void begin(int capacity, int members) {
+  private void begin(int capacity, String... members) {
     this.capacity = capacity;
-    book.begin(1, now);
-    answerCollects(capacity);
-    deliver(OTHER, 0, members);
-    for (LevelAction.SendHandOut each : of(LevelAction.SendHandOut.class, actions())) {
+    beginEmpty(capacity, members);
+    deliver(OTHER, 0, members.length);
+    for (SendHandOut each : handOuts()) {
       book.received(each, 1, now);
       report(each, 1);
     }
@@ -96,47 +115,35 @@ class LevelDispatchTest {
     now += JoinPauses.APART_MILLIS;
   }
 
-  private List<LevelAction.SendStart> answerCollects(int capacity) {
-    List<LevelAction.SendStart> collects = of(LevelAction.SendStart.class, actions());
+  private List<SendStart> answerCollects(int capacity) {
+    List<SendStart> collects = starts();
     collects.forEach(each -> book.started(each, nothing(capacity), now));
     return collects;
   }
 
-  private LevelDispatch.Heard report(
-      LevelAction.SendHandOut deal, long endedBelow, Report.Failed... failed) {
-    return book.reported(
-        new Report(
-            "g",
-            deal.instance(),
-            deal.body().term(),
-            deal.body().session(),
-            reports++,
-            deal.end(),
-            endedBelow,
-            new long[0],
-            List.of(failed),
-            capacity),
-        now);
+  private LevelDispatch.Heard report(SendHandOut deal, long endedBelow, Report.Failed... failed) {
+    return reportOf(deal, deal.end(), endedBelow, failed);
   }
 
   private LevelDispatch.Heard reportOf(
-      LevelAction.SendHandOut sent, long received, long endedBelow) {
+      SendHandOut sent, long received, long endedBelow, Report.Failed... failed) {
+    HandOut body = sent.body();
     Report report =
         new Report(
             "g",
             sent.instance(),
-            sent.body().term(),
-            sent.body().session(),
+            body.term(),
+            body.session(),
             reports++,
             received,
             endedBelow,
             new long[0],
-            List.of(),
+            List.of(failed),
             capacity);
     return book.reported(report, now);
   }
 
-  private static List<Long> offsets(LevelAction.SendHandOut deal) {
+  private static List<Long> offsets(SendHandOut deal) {
     return deal.body().messages().stream().map(each -> each.id().offset()).toList();
   }
 
@@ -149,25 +156,48 @@ class LevelDispatchTest {
     live("a", "b");
     book.begin(1, now);
     deliver(0, 4);
-    List<LevelAction.SendStart> collects = of(LevelAction.SendStart.class, actions());
+    List<SendStart> collects = starts();
     assertThat(collects).hasSize(2).allMatch(each -> each.body().keep());
     book.started(collects.get(0), nothing(4), now);
     assertThat(actions()).isEmpty();
     book.started(collects.get(1), nothing(4), now);
-    assertThat(of(LevelAction.SendHandOut.class, actions())).hasSize(2);
+    assertThat(handOuts()).hasSize(2);
   }
 
-  private LevelAction.SendHandOut onlyHandOut(List<LevelAction> actions) {
-    assertThat(of(LevelAction.SendHandOut.class, actions)).hasSize(1);
-    return of(LevelAction.SendHandOut.class, actions).get(0);
+  private List<SendHandOut> handOuts() {
+    return of(SendHandOut.class, actions());
+  }
+
+  private List<SendStart> starts() {
+    return of(SendStart.class, actions());
+  }
+
+  private SendHandOut handOut() {
+    return onlyHandOut(actions());
+  }
+
+  /** The member takes all of the one hand-out. */
+  private SendHandOut taken(List<LevelAction> actions) {
+    SendHandOut sent = onlyHandOut(actions);
+    received(sent);
+    return sent;
+  }
+
+  private void pass(long millis) {
+    now += millis;
+    book.tick(now);
+  }
+
+  private SendHandOut onlyHandOut(List<LevelAction> actions) {
+    assertThat(of(SendHandOut.class, actions)).hasSize(1);
+    return of(SendHandOut.class, actions).get(0);
   }
 
   /** The run of a member ends, and another one takes its place and joins. */
   private List<LevelAction> next(String name, int run) {
     book.members(List.of(new LiveMember(name, name + "-" + run, STALL_MILLIS, false)), now);
     List<LevelAction> all = new ArrayList<>(actions());
-    of(LevelAction.SendStart.class, all)
-        .forEach(each -> book.started(each, nothing(capacity), now));
+    of(SendStart.class, all).forEach(each -> book.started(each, nothing(capacity), now));
     now += JoinPauses.APART_MILLIS;
     all.addAll(actions());
     return all;
@@ -176,18 +206,15 @@ class LevelDispatchTest {
   /** What members die of is found, and whatever else they had in hand is handled. */
   @Test
   void whatMembersDieOfIsHandedOutAloneAndThenBecomesADeadLetter() {
-    live("a");
-    begin(4, 1);
-    deliver(0, 6);
+    holds(4, 6, "a");
     int run = 2;
-    List<LevelAction.SendHandOut> deaths = new ArrayList<>();
+    List<SendHandOut> deaths = new ArrayList<>();
     List<Long> handled = new ArrayList<>();
-    List<LevelAction.Deadly> deadly = new ArrayList<>();
+    List<Deadly> deadly = new ArrayList<>();
     List<LevelAction> next = actions();
     for (int turn = 0; turn < 30 && handled.size() < 5; turn++) {
-      deadly.addAll(of(LevelAction.Deadly.class, next));
-      LevelAction.SendHandOut handOut = onlyHandOut(next);
-      book.received(handOut, handOut.end(), now);
+      deadly.addAll(of(Deadly.class, next));
+      SendHandOut handOut = taken(next);
       if (offsets(handOut).contains(1L)) {
         deaths.add(handOut);
         assertThat(actions()).as("nothing comes on top of it").isEmpty();
@@ -198,7 +225,7 @@ class LevelDispatchTest {
         next = actions();
       }
     }
-    assertThat(deadly).containsExactly(new LevelAction.Deadly(1, Limits.CRASHES_MAX_DEFAULT));
+    assertThat(deadly).containsExactly(new Deadly(1, Limits.CRASHES_MAX_DEFAULT));
     assertThat(handled).containsExactlyInAnyOrder(0L, 2L, 3L, 4L, 5L);
     assertThat(deaths).hasSize(Limits.CRASHES_MAX_DEFAULT);
     for (int death = 2; death < Limits.CRASHES_MAX_DEFAULT; death++) {
@@ -211,40 +238,34 @@ class LevelDispatchTest {
   /** A session over HTTP whose caller is gone: it names what the caller has got. */
   @Test
   void ofAMemberThatSaysWhatItDiedOfOnlyThatIsHeldAgainst() {
-    live("a");
-    begin(4, 1);
-    deliver(0, 4);
-    LevelAction.SendHandOut inHand = onlyHandOut(actions());
+    holds(4, 4, "a");
+    SendHandOut inHand = taken(actions());
     assertThat(offsets(inHand)).containsExactly(0L, 1L, 2L, 3L);
-    book.received(inHand, inHand.end(), now);
     book.died("a-1", List.of(new MessageId(SHARD, 2, 0)));
 
     // Until it has finished one, the next run gets no more.
-    inHand = onlyHandOut(next("a", 2));
+    inHand = taken(next("a", 2));
     assertThat(offsets(inHand)).containsExactly(0L);
-    book.received(inHand, inHand.end(), now);
     report(inHand, inHand.end());
-    inHand = onlyHandOut(actions());
+    inHand = taken(actions());
     assertThat(offsets(inHand)).containsExactly(1L, 2L, 3L);
     assertThat(inHand.body().messages()).allMatch(each -> each.attempt() == 1);
-    book.received(inHand, inHand.end(), now);
     // Whether it was heard to close makes no difference.
     book.members(List.of(new LiveMember("a", "a-2", STALL_MILLIS, true)), now);
     book.died("a-2", List.of(new MessageId(SHARD, 2, 0)));
 
-    inHand = onlyHandOut(next("a", 3));
+    inHand = taken(next("a", 3));
     assertThat(offsets(inHand)).as("alone").containsExactly(2L);
     assertThat(inHand.body().messages()).allMatch(each -> each.attempt() == 3);
-    book.received(inHand, inHand.end(), now);
     report(inHand, inHand.end());
-    inHand = onlyHandOut(actions());
+    inHand = handOut();
     assertThat(offsets(inHand)).as("not held against these").containsExactly(1L, 3L);
     assertThat(inHand.body().messages()).allMatch(each -> each.attempt() == 1);
   }
 
   /** The run of a member that asks for its own limit ends with its messages in hand, and so on. */
-  private List<LevelAction.Deadly> runsDie(int runs, int crashesMax, LiveMember... others) {
-    List<LevelAction.Deadly> deadly = new ArrayList<>();
+  private List<Deadly> runsDie(int runs, int crashesMax, LiveMember... others) {
+    List<Deadly> deadly = new ArrayList<>();
     for (int run = 1; run <= runs; run++) {
       List<LiveMember> there = new ArrayList<>(List.of(others));
       there.add(
@@ -252,12 +273,11 @@ class LevelDispatchTest {
       book.members(there, now);
       for (int step = 0; step < 3; step++) {
         List<LevelAction> next = actions();
-        deadly.addAll(of(LevelAction.Deadly.class, next));
-        of(LevelAction.SendStart.class, next).stream()
+        deadly.addAll(of(Deadly.class, next));
+        of(SendStart.class, next).stream()
             .filter(each -> each.instance().startsWith("a-"))
             .forEach(each -> book.started(each, nothing(capacity), now));
-        of(LevelAction.SendHandOut.class, next)
-            .forEach(each -> book.received(each, each.end(), now));
+        of(SendHandOut.class, next).forEach(each -> book.received(each, each.end(), now));
         now += JoinPauses.APART_MILLIS;
       }
     }
@@ -269,11 +289,8 @@ class LevelDispatchTest {
   }
 
   private void oneMessageInHand() {
-    live("a");
-    begin(4, 1);
-    deliver(0, 1);
-    LevelAction.SendHandOut inHand = onlyHandOut(actions());
-    book.received(inHand, inHand.end(), now);
+    holds(4, 1, "a");
+    SendHandOut inHand = taken(actions());
   }
 
   /** The lease of the shard, with the deaths that dispatchers have recorded. */
@@ -281,7 +298,7 @@ class LevelDispatchTest {
 
   /** Carries out what the log is to record. */
   private List<LevelAction> recorded(List<LevelAction> actions) {
-    for (LevelAction.RecordDeaths each : of(LevelAction.RecordDeaths.class, actions)) {
+    for (RecordDeaths each : of(RecordDeaths.class, actions)) {
       assertThat(each.epoch()).isEqualTo(1);
       lease = lease.died(each.died(), 100);
     }
@@ -308,7 +325,7 @@ class LevelDispatchTest {
   @ValueSource(longs = {1, 3, 4})
   void whatMembersDieOfIsFoundAlthoughEachDeathIsSeenByAnotherDispatcher(long deadlyOffset) {
     Set<Long> handled = new TreeSet<>();
-    List<LevelAction.Deadly> deadly = new ArrayList<>();
+    List<Deadly> deadly = new ArrayList<>();
     int deaths = 0;
     capacity = 4;
     while (deadly.isEmpty()) {
@@ -318,12 +335,11 @@ class LevelDispatchTest {
       boolean lives = true;
       for (int step = 0; step < 20 && lives && deadly.isEmpty(); step++) {
         List<LevelAction> next = actions();
-        deadly.addAll(of(LevelAction.Deadly.class, next));
-        of(LevelAction.SendStart.class, next)
-            .forEach(each -> book.started(each, nothing(capacity), now));
+        deadly.addAll(of(Deadly.class, next));
+        of(SendStart.class, next).forEach(each -> book.started(each, nothing(capacity), now));
         now += JoinPauses.APART_MILLIS;
-        for (LevelAction.SendHandOut each : of(LevelAction.SendHandOut.class, next)) {
-          book.received(each, each.end(), now);
+        for (SendHandOut each : of(SendHandOut.class, next)) {
+          received(each);
           lives = !offsets(each).contains(deadlyOffset);
           if (lives) {
             handled.addAll(offsets(each));
@@ -358,15 +374,14 @@ class LevelDispatchTest {
     anotherDispatcher(List.of());
     live("a");
     answerCollects(4);
-    LevelAction.SendHandOut alone = onlyHandOut(actions());
+    SendHandOut alone = taken(actions());
     assertThat(offsets(alone)).containsExactly(0L);
     assertThat(alone.body().messages().get(0).attempt()).isEqualTo(3);
-    book.received(alone, alone.end(), now);
-    assertThat(runsDie(1, 3)).containsExactly(new LevelAction.Deadly(0, 3));
+    assertThat(runsDie(1, 3)).containsExactly(new Deadly(0, 3));
   }
 
   private void received(LevelAction action) {
-    if (action instanceof LevelAction.SendHandOut sent) {
+    if (action instanceof SendHandOut sent) {
       book.received(sent, sent.end(), now);
     }
   }
@@ -376,11 +391,11 @@ class LevelDispatchTest {
   void whatTooManyMembersDiedOfUnderFormerDispatchersIsNotHandedOutAgain() {
     lease = lease.died(new Outcome.Died(2, Limits.CRASHES_MAX_DEFAULT, 3), 100);
     anotherDispatcher(List.of());
-    assertThat(of(LevelAction.Deadly.class, actions())).as("nobody has said a limit").isEmpty();
+    assertThat(of(Deadly.class, actions())).as("nobody has said a limit").isEmpty();
     live("a");
     answerCollects(4);
-    assertThat(of(LevelAction.Deadly.class, actions()))
-        .containsExactly(new LevelAction.Deadly(2, Limits.CRASHES_MAX_DEFAULT));
+    assertThat(of(Deadly.class, actions()))
+        .containsExactly(new Deadly(2, Limits.CRASHES_MAX_DEFAULT));
   }
 
   /** Members that die meanwhile with others in hand do not hide it from the next dispatcher. */
@@ -405,23 +420,21 @@ class LevelDispatchTest {
     oneMessageInHand();
     actions();
     next("a", 2).forEach(this::received);
-    LevelAction.SendHandOut alone = onlyHandOut(next("a", 3));
-    book.received(alone, alone.end(), now);
+    SendHandOut alone = taken(next("a", 3));
     report(alone, alone.end(), new Report.Failed(alone.end() - 1, "broken"));
     assertThat(of(LevelAction.Failed.class, actions())).hasSize(1);
     MessageId id = new MessageId(SHARD, 0, 0);
     book.delivery("t", new HandOut.Entry(id, 1, 2, new Message(null, null, 0, new byte[1])), 7);
-    alone = onlyHandOut(actions());
+    alone = taken(actions());
     assertThat(alone.body().messages().get(0).attempt()).as("a failure, two deaths").isEqualTo(4);
-    book.received(alone, alone.end(), now);
-    assertThat(runsDie(1, 3)).containsExactly(new LevelAction.Deadly(7, 3));
+    assertThat(runsDie(1, 3)).containsExactly(new Deadly(7, 3));
   }
 
   @Test
   void membersSayAfterHowManyDeathsAMessageIsADeadLetter() {
     oneMessageInHand();
     assertThat(runsDie(2, 3)).isEmpty();
-    assertThat(runsDie(1, 3)).containsExactly(new LevelAction.Deadly(0, 3));
+    assertThat(runsDie(1, 3)).containsExactly(new Deadly(0, 3));
   }
 
   @Test
@@ -434,7 +447,7 @@ class LevelDispatchTest {
   void ofMembersThatDifferTheOneThatBearsMoreDeathsHolds() {
     oneMessageInHand();
     assertThat(runsDie(6, 3, away(7))).isEmpty();
-    assertThat(runsDie(1, 3, away(7))).containsExactly(new LevelAction.Deadly(0, 7));
+    assertThat(runsDie(1, 3, away(7))).containsExactly(new Deadly(0, 7));
   }
 
   @Test
@@ -446,41 +459,35 @@ class LevelDispatchTest {
   /** Members hold what they have in hand: that is no reason to set anybody aside. */
   @Test
   void whileTheGroupIsPausedNothingIsHandedOutAndNobodyIsWaitedFor() {
-    live("a");
-    begin(4, 1);
-    deliver(0, 2);
-    LevelAction.SendHandOut inHand = onlyHandOut(actions());
-    book.received(inHand, inHand.end(), now);
+    holds(4, 2, "a");
+    SendHandOut inHand = taken(actions());
     deliver(2, 8);
     book.paused(true);
     for (int i = 0; i < 100; i++) {
-      now += STALL_MILLIS / 10;
-      book.tick(now);
+      pass(STALL_MILLIS / 10);
       assertThat(actions()).isEmpty();
     }
     book.paused(false);
     report(inHand, inHand.end());
-    assertThat(offsets(onlyHandOut(actions()))).containsExactly(2L, 3L, 4L, 5L);
+    assertThat(offsets(handOut())).containsExactly(2L, 3L, 4L, 5L);
   }
 
   /** Else the same messages are sent again and again, as fast as it answers. */
   @Test
   void whoHasNoRoomIsSentNothingBeforeItEndsSomething() {
-    live("a");
-    begin(4, 1);
-    deliver(0, 4);
-    LevelAction.SendHandOut sent = onlyHandOut(actions());
+    holds(4, 4, "a");
+    SendHandOut sent = handOut();
     long second = sent.body().firstSequence() + 1;
     book.received(sent, second, now);
     assertThat(actions()).as("it took one of four").isEmpty();
     now += 20;
     assertThat(actions()).isEmpty();
     reportOf(sent, second, second);
-    sent = onlyHandOut(actions());
+    sent = handOut();
     assertThat(offsets(sent)).startsWith(1L, 2L, 3L);
 
     book.received(sent, second, now);
-    assertThat(offsets(onlyHandOut(actions()))).as("it has ended all it took").startsWith(1L);
+    assertThat(offsets(handOut())).as("it has ended all it took").startsWith(1L);
   }
 
   /** The answer to a release comes when the shard is gone, and may be of before a reset. */
@@ -492,71 +499,62 @@ class LevelDispatchTest {
     book.committed(SHARD, 100);
     book.assigned(SHARD, null);
     book.committed(SHARD, 5);
-    live("a");
-    begin(4, 1);
+    begin(4, "a");
     deliver(5, 6);
     book.committed(SHARD, 6);
-    assertThat(onlyHandOut(actions()).body().committed()).containsEntry(SHARD, 6L);
+    assertThat(handOut().body().committed()).containsEntry(SHARD, 6L);
   }
 
   /** A hand-out before it was lost. */
   @Test
   void whoMissesSomethingIsSentItAtOnce() {
-    live("a");
-    begin(8, 1);
-    deliver(0, 2);
-    LevelAction.SendHandOut lost = onlyHandOut(actions());
+    holds(8, 2, "a");
+    SendHandOut lost = handOut();
     deliver(2, 4);
-    LevelAction.SendHandOut next = onlyHandOut(actions());
+    SendHandOut next = handOut();
     book.received(next, lost.body().firstSequence(), now);
-    assertThat(offsets(onlyHandOut(actions()))).containsExactly(0L, 1L, 2L, 3L);
+    assertThat(offsets(handOut())).containsExactly(0L, 1L, 2L, 3L);
   }
 
   /** In a pause nobody ends anything, and so nobody gets room. */
   @Test
   void whoHasNoRoomInAPauseIsNotSetAsideAfterIt() {
-    live("a");
-    begin(4, 1);
-    deliver(0, 4);
-    LevelAction.SendHandOut sent = onlyHandOut(actions());
+    holds(4, 4, "a");
+    SendHandOut sent = handOut();
     long second = sent.body().firstSequence() + 1;
     book.received(sent, second, now);
     book.paused(true);
     for (int i = 0; i < 100; i++) {
-      now += STALL_MILLIS / 10;
-      book.tick(now);
+      pass(STALL_MILLIS / 10);
       actions();
     }
     assertThat(reportOf(sent, second, 1).permission().mayStartMillis()).isPositive();
     book.paused(false);
     for (long until = now + STALL_MILLIS - 100; now < until; now += 20) {
       book.tick(now);
-      assertThat(of(LevelAction.SetAside.class, actions())).isEmpty();
+      assertThat(of(SetAside.class, actions())).isEmpty();
     }
   }
 
   /** What members have in hand they may handle; whatever is not goes back to the log. */
   @Test
   void whileAShardIsPausedNothingOfItIsHandedOut() {
-    live("a", "b");
-    begin(1, 2);
-    deliver(0, 4);
-    List<LevelAction.SendHandOut> inHand = of(LevelAction.SendHandOut.class, actions());
+    holds(1, 4, "a", "b");
+    List<SendHandOut> inHand = handOuts();
     inHand.forEach(each -> book.received(each, each.end(), now));
     assertThat(inHand).hasSize(2);
     book.paused(SHARD, true);
-    assertThat(of(LevelAction.GivenBack.class, actions()))
-        .containsExactly(new LevelAction.GivenBack(2), new LevelAction.GivenBack(3));
+    assertThat(of(GivenBack.class, actions())).containsExactly(new GivenBack(2), new GivenBack(3));
 
     report(inHand.get(0), inHand.get(0).end());
     deliver(OTHER, 2, 3);
-    assertThat(onlyHandOut(actions()).body().messages().get(0).id().shard()).isEqualTo(OTHER);
+    assertThat(handOut().body().messages().get(0).id().shard()).isEqualTo(OTHER);
 
     long left = offsets(inHand.get(1)).get(0);
     live("a");
-    assertThat(of(LevelAction.GivenBack.class, actions()))
+    assertThat(of(GivenBack.class, actions()))
         .as("its member has left")
-        .containsExactly(new LevelAction.GivenBack((int) left));
+        .containsExactly(new GivenBack((int) left));
 
     book.paused(SHARD, false);
     deliver(4, 5);
@@ -566,12 +564,10 @@ class LevelDispatchTest {
   /** Rolling restarts, over and over, with messages in hand. */
   @Test
   void whatAMemberHadInHandThatLeavesIsNoReasonOfADeath() {
-    live("a");
-    begin(4, 1);
-    deliver(0, 4);
+    holds(4, 4, "a");
     List<LevelAction> next = actions();
     for (int run = 1; run < 20; run++) {
-      assertThat(of(LevelAction.Deadly.class, next)).isEmpty();
+      assertThat(of(Deadly.class, next)).isEmpty();
       assertThat(offsets(onlyHandOut(next))).startsWith(0L);
       book.members(List.of(new LiveMember("a", "a-" + run, STALL_MILLIS, true)), now);
       next = next("a", run + 1);
@@ -583,50 +579,46 @@ class LevelDispatchTest {
     live("a", "b");
     book.begin(1, now);
     deliver(0, 4);
-    List<LevelAction.SendStart> collects = of(LevelAction.SendStart.class, actions());
+    List<SendStart> collects = starts();
     book.started(collects.get(0), nothing(4), now);
-    now += LevelDispatch.BEGIN_MILLIS_MAX - 1;
-    book.tick(now);
-    assertThat(of(LevelAction.SendHandOut.class, actions())).isEmpty();
-    now++;
-    book.tick(now);
+    pass(LevelDispatch.BEGIN_MILLIS_MAX - 1);
+    assertThat(handOuts()).isEmpty();
+    pass(1);
     List<LevelAction> then = actions();
-    assertThat(of(LevelAction.SendHandOut.class, then)).hasSize(1);
-    assertThat(of(LevelAction.SendStart.class, then)).hasSize(1).noneMatch(c -> c.body().keep());
+    assertThat(of(SendHandOut.class, then)).hasSize(1);
+    assertThat(of(SendStart.class, then)).hasSize(1).noneMatch(c -> c.body().keep());
     book.started(collects.get(1), nothing(4), now);
     assertThat(Insight.level(book)).as("the late answer is of no use").containsExactly("a");
+  }
+
+  private void beginWithOneUnheard() {
+    LiveMember unheard =
+        new LiveMember(
+            "b", "b-1", STALL_MILLIS, Limits.CRASHES_MAX_DEFAULT, false, null, null, false);
+    book.members(List.of(member("a", false), unheard), now);
+    book.begin(1, now);
   }
 
   /** It may be gone together with the former dispatcher, and counts as alive for its timeout. */
   @Test
   void oneThatOnlyTheRegistryNamesIsNotWaitedForAsLongAsOneThatWasHeard() {
-    LiveMember unheard =
-        new LiveMember(
-            "b", "b-1", STALL_MILLIS, Limits.CRASHES_MAX_DEFAULT, false, null, null, false);
-    book.members(List.of(member("a", false), unheard), now);
-    book.begin(1, now);
+    beginWithOneUnheard();
     deliver(0, 4);
-    book.started(of(LevelAction.SendStart.class, actions()).get(0), nothing(4), now);
-    now += LevelDispatch.UNHEARD_MILLIS_MAX - 1;
-    book.tick(now);
-    assertThat(of(LevelAction.SendHandOut.class, actions())).isEmpty();
-    now++;
-    book.tick(now);
-    assertThat(of(LevelAction.SendHandOut.class, actions())).hasSize(1);
+    book.started(starts().get(0), nothing(4), now);
+    pass(LevelDispatch.UNHEARD_MILLIS_MAX - 1);
+    assertThat(handOuts()).isEmpty();
+    pass(1);
+    assertThat(handOuts()).hasSize(1);
     assertThat(LevelDispatch.UNHEARD_MILLIS_MAX).isLessThan(LevelDispatch.BEGIN_MILLIS_MAX);
   }
 
   @Test
   void oneThatIsHeardWhileItIsAskedIsAskedAgainAtOnceAndGoesOn() {
-    LiveMember unheard =
-        new LiveMember(
-            "b", "b-1", STALL_MILLIS, Limits.CRASHES_MAX_DEFAULT, false, null, null, false);
-    book.members(List.of(member("a", false), unheard), now);
-    book.begin(1, now);
-    List<LevelAction.SendStart> first = of(LevelAction.SendStart.class, actions());
+    beginWithOneUnheard();
+    List<SendStart> first = starts();
     book.started(first.get(0), nothing(4), now);
     live("a", "b");
-    List<LevelAction.SendStart> again = of(LevelAction.SendStart.class, actions());
+    List<SendStart> again = starts();
     assertThat(again).hasSize(1);
     assertThat(again.get(0).instance()).isEqualTo("b-1");
     assertThat(again.get(0).body().keep()).isTrue();
@@ -634,92 +626,75 @@ class LevelDispatchTest {
     book.startFailed(first.get(1), Refusal.INDETERMINATE, now);
     book.started(again.get(0), nothing(4), now);
     deliver(0, 4);
-    assertThat(of(LevelAction.SendHandOut.class, actions())).hasSize(2);
+    assertThat(handOuts()).hasSize(2);
   }
 
   @Test
   void pullDealsNoMoreThanTheCapacityAndPushUpToTheRangeInTurn() {
-    live("a", "b");
-    begin(3, 2);
-    deliver(0, 50);
-    assertThat(of(LevelAction.SendHandOut.class, actions())).allMatch(each -> each.end() == 4);
+    holds(3, 50, "a", "b");
+    assertThat(handOuts()).allMatch(each -> each.end() == 4);
     book = push(10);
-    live("a", "b");
-    begin(3, 2);
-    deliver(0, 50);
-    List<LevelAction.SendHandOut> deals = of(LevelAction.SendHandOut.class, actions());
+    holds(3, 50, "a", "b");
+    List<SendHandOut> deals = handOuts();
     assertThat(deals).allMatch(each -> each.end() >= 10);
     assertThat(offsets(deals.get(0)).subList(0, 3)).containsExactly(0L, 2L, 4L);
   }
 
   @Test
   void aNewcomerJoinsWhenAllHandsAreEmptyAndIsHeardBeforeOthersGetMore() {
-    live("a");
-    begin(3, 1);
-    deliver(0, 20);
-    LevelAction.SendHandOut first = of(LevelAction.SendHandOut.class, actions()).get(0);
+    holds(3, 20, "a");
+    SendHandOut first = handOuts().get(0);
     live("a", "b");
     answerCollects(3);
     report(first, 2);
-    assertThat(of(LevelAction.SendHandOut.class, actions())).as("all wait").isEmpty();
+    assertThat(handOuts()).as("all wait").isEmpty();
     assertThat(Insight.level(book)).containsExactly("a");
     report(first, 4);
-    List<LevelAction.SendHandOut> greeting = of(LevelAction.SendHandOut.class, actions());
+    List<SendHandOut> greeting = handOuts();
     assertThat(Insight.level(book)).containsExactly("a", "b");
-    assertThat(greeting).extracting(LevelAction.SendHandOut::instance).containsExactly("b-1");
+    assertThat(greeting).extracting(SendHandOut::instance).containsExactly("b-1");
     assertThat(greeting.get(0).end()).isOne();
-    assertThat(of(LevelAction.SendHandOut.class, actions())).isEmpty();
+    assertThat(handOuts()).isEmpty();
     report(greeting.get(0), 1);
-    assertThat(of(LevelAction.SendHandOut.class, actions()))
-        .extracting(LevelAction.SendHandOut::end)
-        .containsExactlyInAnyOrder(7L, 4L);
+    assertThat(handOuts()).extracting(SendHandOut::end).containsExactlyInAnyOrder(7L, 4L);
   }
 
   @Test
   void nobodyWaitsLongForANewcomerOrForWhatIsInHand() {
-    live("a");
-    begin(3, 1);
-    deliver(0, 20);
+    holds(3, 20, "a");
     actions();
     live("a", "b", "c");
     answerCollects(3);
     actions();
     now += JoinPauses.PAUSE_MILLIS_MAX;
-    List<LevelAction.SendHandOut> greeting = of(LevelAction.SendHandOut.class, actions());
+    List<SendHandOut> greeting = handOuts();
     assertThat(Insight.level(book)).containsExactly("a", "b", "c");
     assertThat(greeting).hasSize(2).allMatch(each -> each.end() == 1);
     report(greeting.get(0), 1);
-    assertThat(of(LevelAction.SendHandOut.class, actions())).isEmpty();
+    assertThat(handOuts()).isEmpty();
     now += JoinPauses.PAUSE_MILLIS_MAX;
-    assertThat(of(LevelAction.SendHandOut.class, actions())).hasSize(2);
+    assertThat(handOuts()).hasSize(2);
   }
 
   @Test
   void aNewcomerThatCanTakeNothingHoldsNobodyUpForEver() {
-    live("a");
-    begin(3, 1);
+    begin(3, "a");
     live("a", "b");
     answerCollects(0);
     deliver(0, 20);
-    assertThat(of(LevelAction.SendHandOut.class, actions())).isEmpty();
+    assertThat(handOuts()).isEmpty();
     assertThat(Insight.level(book)).containsExactly("a", "b");
     now += JoinPauses.PAUSE_MILLIS_MAX;
-    assertThat(of(LevelAction.SendHandOut.class, actions()))
-        .extracting(LevelAction.SendHandOut::instance)
-        .containsExactly("a-1");
+    assertThat(handOuts()).extracting(SendHandOut::instance).containsExactly("a-1");
   }
 
   @Test
   void endsComeOutOnceAndFailuresWithTheirError() {
-    live("a");
-    begin(4, 1);
-    deliver(0, 4);
-    LevelAction.SendHandOut deal = of(LevelAction.SendHandOut.class, actions()).get(0);
+    holds(4, 4, "a");
+    SendHandOut deal = handOuts().get(0);
     report(deal, 4, new Report.Failed(2, "no"));
     List<LevelAction> ends = actions();
-    assertThat(of(LevelAction.Finished.class, ends))
-        .extracting(LevelAction.Finished::ticket)
-        .containsExactly(0, 2);
+    assertThat(of(Finished.class, ends)).extracting(Finished::ticket).containsExactly(0, 2);
     assertThat(of(LevelAction.Failed.class, ends)).containsExactly(new LevelAction.Failed(1, "no"));
     report(deal, 4, new Report.Failed(2, "no"));
     assertThat(actions()).isEmpty();
@@ -728,16 +703,14 @@ class LevelDispatchTest {
 
   @Test
   void whatWasLostIsSentAgainWithTheStanding() {
-    live("a");
-    book.begin(1, now);
-    answerCollects(4);
+    beginEmpty(4, "a");
     deliver(0, 4);
-    LevelAction.SendHandOut deal = of(LevelAction.SendHandOut.class, actions()).get(0);
+    SendHandOut deal = handOuts().get(0);
     assertThat(deal.body().checkpoint()).isNotNull();
     book.handOutFailed(deal, Refusal.INDETERMINATE, now);
     assertThat(actions()).isEmpty();
     now += 1_000;
-    LevelAction.SendHandOut again = of(LevelAction.SendHandOut.class, actions()).get(0);
+    SendHandOut again = handOuts().get(0);
     assertThat(offsets(again)).isEqualTo(range(0, 4));
     assertThat(again.body().checkpoint()).isNotNull();
     book.received(again, 4, now);
@@ -747,13 +720,11 @@ class LevelDispatchTest {
 
   @Test
   void messagesOfOneThatIsGoneComeFirstAndInOrder() {
-    live("a", "b");
-    begin(3, 2);
-    deliver(0, 10);
-    List<LevelAction.SendHandOut> deals = of(LevelAction.SendHandOut.class, actions());
+    holds(3, 10, "a", "b");
+    List<SendHandOut> deals = handOuts();
     live("b");
     report(deals.get(1), 4);
-    LevelAction.SendHandOut next = of(LevelAction.SendHandOut.class, actions()).get(0);
+    SendHandOut next = handOuts().get(0);
     assertThat(offsets(next).subList(0, 3)).isEqualTo(offsets(deals.get(0)));
     assertThat(Insight.open(book)).isEqualTo(7);
   }
@@ -763,33 +734,30 @@ class LevelDispatchTest {
    */
   @Test
   void noShardWaitsForTheBacklogOfAnother() {
-    live("a");
-    begin(4, 1);
+    begin(4, "a");
     deliver(SHARD, 0, 100);
     deliver(OTHER, 1, 3);
-    LevelAction.SendHandOut handedOut = onlyHandOut(actions());
+    SendHandOut handedOut = handOut();
     assertThat(handedOut.body().messages().stream().map(each -> each.id().shard()))
         .containsExactly(SHARD, OTHER, SHARD, OTHER);
     assertThat(offsets(handedOut)).containsExactly(0L, 1L, 1L, 2L);
     book.withdrawn(SHARD);
-    assertThat(of(LevelAction.GivenBack.class, actions()))
-        .extracting(LevelAction.GivenBack::ticket)
+    assertThat(of(GivenBack.class, actions()))
+        .extracting(GivenBack::ticket)
         .startsWith(2, 3)
         .hasSize(100);
     deliver(SHARD, 50, 51);
     report(handedOut, 4);
-    assertThat(offsets(onlyHandOut(actions()))).containsExactly(50L);
+    assertThat(offsets(handOut())).containsExactly(50L);
   }
 
   @Test
   void oneThatClosesGetsNothingAndLeavesWhenItsHandIsEmpty() {
-    live("a", "b");
-    begin(3, 2);
-    deliver(0, 10);
-    List<LevelAction.SendHandOut> deals = of(LevelAction.SendHandOut.class, actions());
+    holds(3, 10, "a", "b");
+    List<SendHandOut> deals = handOuts();
     book.members(List.of(member("a", true), member("b", false)), now);
     report(deals.get(0), 2);
-    assertThat(of(LevelAction.SendHandOut.class, actions())).isEmpty();
+    assertThat(handOuts()).isEmpty();
     assertThat(Insight.level(book)).contains("a");
     report(deals.get(0), 4);
     actions();
@@ -799,11 +767,9 @@ class LevelDispatchTest {
   @Test
   void whoeverHoldsTheRoundTooLongIsSetAsideButNotBeforeItWasPromised() {
     book = pull(2);
-    live("a", "b");
-    book.begin(1, now);
-    answerCollects(2);
+    beginEmpty(2, "a", "b");
     deliver(0, 20);
-    List<LevelAction.SendHandOut> deals = of(LevelAction.SendHandOut.class, actions());
+    List<SendHandOut> deals = handOuts();
     report(deals.get(1), 2);
     actions();
     long mayStart = report(deals.get(0), 0).permission().mayStartMillis();
@@ -817,116 +783,104 @@ class LevelDispatchTest {
     }
     assertThat(book.figures(now).holder()).isEqualTo("a");
     assertThat(report(deals.get(0), 0).permission().mayStartMillis()).isZero();
-    now += 200;
-    book.tick(now);
+    pass(200);
     assertThat(book.figures(now).setAside()).isEqualTo(1);
     assertThat(report(deals.get(0), 1).refusal()).isEqualTo(Refusal.FENCED);
     List<LevelAction> then = actions();
-    assertThat(of(LevelAction.SetAside.class, then))
-        .containsExactly(new LevelAction.SetAside("a", STALL_MILLIS, 1));
-    assertThat(of(LevelAction.SendStart.class, then)).hasSize(1).noneMatch(c -> c.body().keep());
-    assertThat(of(LevelAction.SendHandOut.class, then)).hasSize(1);
+    assertThat(of(SetAside.class, then)).containsExactly(new SetAside("a", STALL_MILLIS, 1));
+    assertThat(of(SendStart.class, then)).hasSize(1).noneMatch(c -> c.body().keep());
+    assertThat(of(SendHandOut.class, then)).hasSize(1);
   }
 
   /** All others wait for it, since it is its turn. */
   @Test
   void soIsOneThatDoesNotFinishWhatItMustHandleAlone() {
     book = push(10);
-    live("a", "b");
-    begin(4, 2);
+    begin(4, "a", "b");
     book.assigned(SHARD, lease.died(new Outcome.Died(0, 2, 1), 100).crashes());
     deliver(0, 1);
     deliver(OTHER, 2, 100);
     for (int i = 0; i < 100 && book.figures(now).setAside() == 0; i++) {
-      for (LevelAction.SendHandOut each : of(LevelAction.SendHandOut.class, actions())) {
+      for (SendHandOut each : handOuts()) {
         boolean alone = each.body().messages().get(0).id().shard().equals(SHARD);
-        book.received(each, each.end(), now);
+        received(each);
         report(each, alone ? each.end() - 1 : each.end());
       }
-      now += 100;
-      book.tick(now);
+      pass(100);
     }
     assertThat(book.figures(now).setAside()).isEqualTo(1);
   }
 
   @Test
   void whatAMemberHoldsIsNotDealtAgainAndWhatHasEndedIsFinished() {
-    live("a");
-    book.begin(1, now);
-    answerCollects(4);
+    beginEmpty(4, "a");
     deliver(0, 4);
-    byte[] checkpoint = of(LevelAction.SendHandOut.class, actions()).get(0).body().checkpoint();
+    byte[] checkpoint = handOuts().get(0).body().checkpoint();
     book = pull(10);
     live("a");
     deliver(0, 6);
     book.begin(2, now);
-    LevelAction.SendStart collect = of(LevelAction.SendStart.class, actions()).get(0);
+    SendStart collect = starts().get(0);
     List<MessageId> held = List.of(new MessageId(SHARD, 2, 0), new MessageId(SHARD, 3, 0));
     List<MessageId> ended = List.of(new MessageId(SHARD, 0, 0), new MessageId(SHARD, 1, 0));
     book.started(collect, new SessionState(checkpoint, 2, held, ended, 4), now);
     List<LevelAction> then = actions();
-    assertThat(of(LevelAction.Finished.class, then)).hasSize(2);
-    LevelAction.SendHandOut deal = of(LevelAction.SendHandOut.class, then).get(0);
+    assertThat(of(Finished.class, then)).hasSize(2);
+    SendHandOut deal = of(SendHandOut.class, then).get(0);
     assertThat(offsets(deal)).containsExactly(4L, 5L);
     assertThat(deal.body().firstSequence()).isEqualTo(2);
     report(deal, 4);
-    assertThat(of(LevelAction.Finished.class, actions())).hasSize(4);
+    assertThat(of(Finished.class, actions())).hasSize(4);
     assertThat(Insight.remembered(book)).isZero();
   }
 
   @Test
   void aLostShardIsGivenBackAndAttachedWhenItComesAgain() {
-    live("a");
-    begin(2, 1);
-    deliver(0, 4);
-    LevelAction.SendHandOut deal = of(LevelAction.SendHandOut.class, actions()).get(0);
+    holds(2, 4, "a");
+    SendHandOut deal = handOuts().get(0);
     book.withdrawn(SHARD);
-    assertThat(of(LevelAction.GivenBack.class, actions())).hasSize(4);
+    assertThat(of(GivenBack.class, actions())).hasSize(4);
     assertThat(Insight.open(book)).isZero();
     deliver(0, 2);
-    assertThat(of(LevelAction.SendHandOut.class, actions())).isEmpty();
+    assertThat(handOuts()).isEmpty();
     report(deal, 3);
-    assertThat(of(LevelAction.Finished.class, actions())).hasSize(2);
+    assertThat(of(Finished.class, actions())).hasSize(2);
   }
 
   @Test
   void afterAResetAllOfTheShardIsDealtWhoeverHasOrHadIt() {
-    live("a");
-    begin(2, 1);
-    deliver(0, 4);
-    LevelAction.SendHandOut deal = of(LevelAction.SendHandOut.class, actions()).get(0);
+    holds(2, 4, "a");
+    SendHandOut deal = handOuts().get(0);
     book.withdrawn(SHARD);
     actions();
     deliverOfGeneration(1, 0, 2);
     report(deal, 3);
     List<LevelAction> then = actions();
-    assertThat(of(LevelAction.Finished.class, then)).isEmpty();
-    assertThat(offsets(of(LevelAction.SendHandOut.class, then).get(0))).containsExactly(0L, 1L);
-    assertThat(report(of(LevelAction.SendHandOut.class, then).get(0), 5).permission()).isNotNull();
-    assertThat(of(LevelAction.Finished.class, actions())).hasSize(2);
+    assertThat(of(Finished.class, then)).isEmpty();
+    assertThat(offsets(of(SendHandOut.class, then).get(0))).containsExactly(0L, 1L);
+    assertThat(report(of(SendHandOut.class, then).get(0), 5).permission()).isNotNull();
+    assertThat(of(Finished.class, actions())).hasSize(2);
   }
 
   @Test
   void whatMembersFinishedAndHoldFromBeforeAResetSaysNothingToTheNextDealer() {
-    live("a");
-    book.begin(1, now);
-    answerCollects(4);
+    beginEmpty(4, "a");
     deliver(0, 4);
-    byte[] checkpoint = of(LevelAction.SendHandOut.class, actions()).get(0).body().checkpoint();
+    byte[] checkpoint = handOuts().get(0).body().checkpoint();
     book = pull(10);
     live("a");
     deliverOfGeneration(1, 0, 6);
     book.begin(2, now);
-    LevelAction.SendStart collect = of(LevelAction.SendStart.class, actions()).get(0);
+    SendStart collect = starts().get(0);
     List<MessageId> held = List.of(new MessageId(SHARD, 2, 0), new MessageId(SHARD, 3, 0));
     List<MessageId> ended = List.of(new MessageId(SHARD, 0, 0), new MessageId(SHARD, 1, 1));
     book.started(collect, new SessionState(checkpoint, 2, held, ended, 4), now);
     List<LevelAction> then = actions();
-    assertThat(of(LevelAction.Finished.class, then)).hasSize(1);
-    LevelAction.SendHandOut deal = of(LevelAction.SendHandOut.class, then).get(0);
+    assertThat(of(Finished.class, then)).hasSize(1);
+    SendHandOut deal = of(SendHandOut.class, then).get(0);
     assertThat(offsets(deal)).containsExactly(0L, 2L);
     report(deal, 4);
-    LevelAction.SendHandOut rest = of(LevelAction.SendHandOut.class, actions()).get(0);
+    SendHandOut rest = handOuts().get(0);
     assertThat(offsets(rest)).containsExactly(3L, 4L, 5L);
   }
 
@@ -939,30 +893,26 @@ class LevelDispatchTest {
 
   @Test
   void membersHearBelowWhatTheGroupIsDone() {
-    live("a");
-    book.begin(1, now);
-    answerCollects(4);
+    beginEmpty(4, "a");
     book.committed(SHARD, 7);
     deliver(7, 8);
-    LevelAction.SendHandOut deal = of(LevelAction.SendHandOut.class, actions()).get(0);
+    SendHandOut deal = handOuts().get(0);
     assertThat(deal.body().committed()).containsEntry(SHARD, 7L);
     report(deal, 1);
     actions();
     book.received(deal, 1, now);
     deliver(8, 9);
-    assertThat(of(LevelAction.SendHandOut.class, actions()).get(0).body().committed()).isEmpty();
+    assertThat(handOuts().get(0).body().committed()).isEmpty();
   }
 
   @Test
   void afterClosingNothingIsDealtAndWhatIsInHandMayEnd() {
-    live("a");
-    begin(2, 1);
-    deliver(0, 4);
-    LevelAction.SendHandOut deal = of(LevelAction.SendHandOut.class, actions()).get(0);
+    holds(2, 4, "a");
+    SendHandOut deal = handOuts().get(0);
     book.close();
-    assertThat(of(LevelAction.GivenBack.class, actions())).hasSize(2);
+    assertThat(of(GivenBack.class, actions())).hasSize(2);
     report(deal, 3);
-    assertThat(of(LevelAction.Finished.class, actions())).hasSize(2);
+    assertThat(of(Finished.class, actions())).hasSize(2);
     assertThat(Insight.open(book)).isZero();
   }
 }
