@@ -24,8 +24,7 @@ class AbsenceTest {
   @BeforeEach
   void groupThatStopped() {
     Heartbeat member = bench.beat("a");
-    bench.send(member, Bench.leaving(member));
-    bench.pass(10_000);
+    bench.send(member, Bench.leaving(member)).pass(10_000);
   }
 
   @Test

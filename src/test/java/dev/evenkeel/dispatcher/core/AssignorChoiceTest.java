@@ -1,6 +1,5 @@
 package dev.evenkeel.dispatcher.core;
 
-import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.assign.Assignor;
@@ -67,8 +66,7 @@ class AssignorChoiceTest {
     knowLast();
     bench.send(asking(a, "last"), b);
     assertThat(status()).isEqualTo(GroupStatus.HEAVY_LOAD_WITH_CONSUMER_IDLE_BALANCE_NEEDED);
-    times(4, shard -> bench.release(shard));
-    assertThat(bench.owners()).isEqualTo("bbbb");
+    bench.release(0, 1, 2, 3).owned("bbbb");
     assertThat(status()).as("as it decided, however uneven").isEqualTo(GroupStatus.OK);
   }
 
@@ -96,8 +94,7 @@ class AssignorChoiceTest {
     bench.send(asking(a, "average"), Bench.leaving(a));
     assertThat(bench.send(asking(b, "last"))).isInstanceOf(Assignment.class);
     assertThat(recorded()).isEqualTo("last");
-    bench.send(a.withWishes(Heartbeat.Wishes.NONE));
-    assertThat(bench.owners()).isEqualTo("bbbb");
+    bench.after(a.withWishes(Heartbeat.Wishes.NONE)).owned("bbbb");
   }
 
   @Test
@@ -125,16 +122,14 @@ class AssignorChoiceTest {
     bench.activate(List.of());
     assertThat(bench.send(asking(a, "last"))).isInstanceOf(Assignment.class);
     bench.send(b);
-    bench.release(2, 3);
-    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.release(2, 3).owned("aabb");
     assertThat(recorded()).isEqualTo("last");
   }
 
   @Test
   void aChangeIsPlannedForWithItsCause() {
     knowLast();
-    bench.send(a, b);
-    bench.release(2, 3);
+    bench.send(a, b).release(2, 3);
     // Another dispatcher has taken the change in; this one reads of it.
     bench.log.apply(
         new dev.evenkeel.protocol.MetaCommand.DeclareGroup(
@@ -146,10 +141,7 @@ class AssignorChoiceTest {
             "last",
             List.of()),
         bench.now);
-    bench.pass(6_000, a, b);
-    bench.release(0);
-    assertThat(bench.owners()).isEqualTo("babb");
-    assertThat(bench.core.moves().recent("g", 1).get(0).reason()).isEqualTo(Cause.ASSIGNOR.word());
+    bench.pass(6_000, a, b).release(0).owned("babb").by(Cause.ASSIGNOR);
   }
 
   @Test

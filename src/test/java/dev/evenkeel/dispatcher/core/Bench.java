@@ -1,5 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.evenkeel.assign.Assignor;
 import dev.evenkeel.assign.AverageAssignor;
 import dev.evenkeel.assign.Snapshot;
@@ -27,7 +29,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** A core with a log that answers at once, and a clock to be set. */
@@ -204,10 +205,15 @@ final class Bench {
   }
 
   /** Several, one after another. */
-  void send(Heartbeat first, Heartbeat second, Heartbeat... more) {
+  Bench send(Heartbeat first, Heartbeat second, Heartbeat... more) {
     send(first);
-    send(second);
-    Stream.of(more).forEach(this::send);
+    return after(second).after(more);
+  }
+
+  /** Sends these, whatever is answered. */
+  Bench after(Heartbeat... beats) {
+    Stream.of(beats).forEach(this::send);
+    return this;
   }
 
   /** A member names what it was told that it owns, unless the test has it name something. */
@@ -250,7 +256,7 @@ final class Bench {
   }
 
   /** Time passes in ticks, with heartbeats of these members every second. */
-  void pass(long millis, Heartbeat... beating) {
+  Bench pass(long millis, Heartbeat... beating) {
     for (long end = now + millis; now < end; ) {
       now += 250;
       if (now % 1_000 == 0) {
@@ -262,23 +268,19 @@ final class Bench {
         run(core.tick(now));
       }
     }
+    return this;
   }
 
-  Reply release(int shard) {
-    Lease lease = lease(shard);
-    Reply reply =
-        log.apply(new DataCommand.Release(GROUP, lease.shard(), lease.epoch(), 0, -1, null));
-    if (dead) {
-      return reply;
+  Bench release(int... shards) {
+    for (int shard : shards) {
+      Lease lease = lease(shard);
+      Reply reply =
+          log.apply(new DataCommand.Release(GROUP, lease.shard(), lease.epoch(), 0, -1, null));
+      if (!dead) {
+        run(core.leaseChanged(LeaseChange.of(((Reply.OfLease) reply).lease()), now));
+      }
     }
-    run(core.leaseChanged(LeaseChange.of(((Reply.OfLease) reply).lease()), now));
-    return reply;
-  }
-
-  void release(int first, int second, int... more) {
-    release(first);
-    release(second);
-    IntStream.of(more).forEach(this::release);
+    return this;
   }
 
   Lease lease(int shard) {
@@ -293,6 +295,17 @@ final class Bench {
       out.append(lease == null || !lease.owned() ? "-" : lease.owner());
     }
     return out.toString();
+  }
+
+  /** Checks who owns the shards, as in {@link #owners}. */
+  Bench owned(String owners) {
+    assertThat(owners()).isEqualTo(owners);
+    return this;
+  }
+
+  /** Checks why the last move was. */
+  void by(Cause cause) {
+    assertThat(core.moves().recent(null, 1).get(0).reason()).isEqualTo(cause.word());
   }
 
   Set<String> writes() {
@@ -322,21 +335,19 @@ final class Bench {
     actions.clear();
   }
 
-  void run(List<DispatcherAction> wanted) {
+  Bench run(List<DispatcherAction> wanted) {
     for (DispatcherAction action : wanted) {
       if (dead) {
-        return;
+        return this;
       }
       actions.add(action);
       act(action);
     }
-    if (dead) {
-      return;
-    }
-    List<DispatcherAction> pushes = core.pushes();
-    if (!pushes.isEmpty() || core.pushesDue()) {
+    List<DispatcherAction> pushes = dead ? List.of() : core.pushes();
+    if (!pushes.isEmpty() || !dead && core.pushesDue()) {
       run(pushes);
     }
+    return this;
   }
 
   private void act(DispatcherAction action) {

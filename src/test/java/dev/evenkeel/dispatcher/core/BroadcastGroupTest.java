@@ -55,8 +55,7 @@ class BroadcastGroupTest {
 
   @Test
   void aGroupWithOffsetsInTheLogDoesNotBecomeOne() {
-    bench.send(bench.beat("a"));
-    assertThat(bench.owners()).isEqualTo("aaaa");
+    bench.after(bench.beat("a")).owned("aaaa");
     bench.send(Bench.leaving(bench.beat("a")));
     DispatcherAction.Refuse refuse = (DispatcherAction.Refuse) bench.send(reader("b"));
     assertThat(refuse.refusal()).isEqualTo(Refusal.GROUP_MISMATCH);

@@ -22,9 +22,7 @@ class ClosingMemberTest {
   private final Heartbeat b = bench.beat("b");
 
   private void twoEach() {
-    bench.send(a, b);
-    bench.release(2, 3);
-    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.send(a, b).release(2, 3).owned("aabb");
     bench.clear();
   }
 
@@ -36,14 +34,12 @@ class ClosingMemberTest {
     assertThat(answer.shards()).hasSize(2);
 
     bench.now += 300;
-    bench.release(2);
-    assertThat(bench.owners()).isEqualTo("aaab");
+    bench.release(2).owned("aaab");
     MoveRecord move = bench.core.moves().recent("g", 1).get(0);
     assertThat(move.from()).isEqualTo("b");
     assertThat(move.reason()).isEqualTo(Cause.LEAVE.word());
     assertThat(move.releaseMillis()).isEqualTo(300);
-    bench.release(3);
-    assertThat(bench.owners()).isEqualTo("aaaa");
+    bench.release(3).owned("aaaa");
     assertThat(bench.lease(0).epoch()).isEqualTo(1);
   }
 
@@ -59,8 +55,7 @@ class ClosingMemberTest {
     bench.now += 500;
     bench.release(2);
     assertThat(bench.core.moves().recent("g", 1).get(0).releaseMillis()).isEqualTo(1_500);
-    bench.pass(70_000, a, closing);
-    assertThat(bench.owners()).isEqualTo("aaaa");
+    bench.pass(70_000, a, closing).owned("aaaa");
   }
 
   @Test
@@ -70,10 +65,8 @@ class ClosingMemberTest {
     bench.send(c);
     Heartbeat closing = b.asClosing();
     bench.send(closing);
-    bench.pass(8_000, closing, c);
-    assertThat(bench.owners()).isEqualTo("ccbb");
-    bench.release(2, 3);
-    assertThat(bench.owners()).isEqualTo("cccc");
+    bench.pass(8_000, closing, c).owned("ccbb");
+    bench.release(2, 3).owned("cccc");
   }
 
   @Test
@@ -81,11 +74,9 @@ class ClosingMemberTest {
     bench.send(a, a.asClosing());
     assertThat(bench.lease(0).drain()).isNull();
     times(4, shard -> bench.release(shard));
-    bench.pass(10_000, a.asClosing());
-    assertThat(bench.owners()).isEqualTo("----");
+    bench.pass(10_000, a.asClosing()).owned("----");
     assertThat(bench.lease(3).epoch()).isEqualTo(1);
-    bench.send(b);
-    assertThat(bench.owners()).isEqualTo("bbbb");
+    bench.after(b).owned("bbbb");
   }
 
   /** Only an owner that was not asked for its shard counts as one that died. */
@@ -93,8 +84,7 @@ class ClosingMemberTest {
   void whoLeavesBeforeItHearsOfItsShardsIsAskedForThem() {
     bench.send(a, Bench.leaving(a));
     bench.clear();
-    bench.send(b);
-    assertThat(bench.owners()).isEqualTo("bbbb");
+    bench.after(b).owned("bbbb");
     assertThat(bench.lease(0).epoch()).isEqualTo(2);
     assertThat(bench.writes()).contains("SetDrain 0", "SetDrain 3");
   }
@@ -103,8 +93,7 @@ class ClosingMemberTest {
   void neitherIsOneThatOnlyLetsGo() {
     bench.send(a);
     bench.clear();
-    times(4, shard -> bench.release(shard));
-    assertThat(bench.owners()).isEqualTo("----");
+    bench.release(0, 1, 2, 3).owned("----");
     assertThat(bench.writes()).isEmpty();
   }
 
@@ -116,26 +105,21 @@ class ClosingMemberTest {
     assertThat(bench.lease(3).drain().to()).isEqualTo("c");
     bench.send(c.asClosing());
     assertThat(bench.lease(3).drain().to()).isEqualTo("b");
-    bench.release(3);
-    assertThat(bench.owners()).isEqualTo("aaab");
+    bench.release(3).owned("aaab");
   }
 
   @Test
   void aLateHeartbeatFromBeforeDoesNotTakeItBack() {
     twoEach();
-    bench.send(b.asClosing(), b);
-    bench.release(2, 3);
-    assertThat(bench.owners()).isEqualTo("aaaa");
-    bench.pass(10_000, a, b);
-    assertThat(bench.owners()).isEqualTo("aaaa");
+    bench.send(b.asClosing(), b).release(2, 3).owned("aaaa");
+    bench.pass(10_000, a, b).owned("aaaa");
   }
 
   @Test
   void theNextRunOfTheSameNameIsNotClosing() {
     twoEach();
     bench.send(b.asClosing());
-    bench.send(bench.beat("b", "b2", 200));
-    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.after(bench.beat("b", "b2", 200)).owned("aabb");
     assertThat(bench.lease(3).instance()).isEqualTo("b2");
   }
 

@@ -36,8 +36,7 @@ class DispatcherCoreTest {
     @Test
     void firstMemberGetsEverythingAndIsTold() {
       Bench bench = Bench.withShards(4);
-      bench.send(bench.beat("a"));
-      assertThat(bench.owners()).isEqualTo("aaaa");
+      bench.after(bench.beat("a")).owned("aaaa");
       assertThat(bench.told.get("a1").shards()).hasSize(4);
       assertThat(bench.log.groups.get("g").topics()).containsExactly("t");
     }
@@ -57,10 +56,7 @@ class DispatcherCoreTest {
       assertThat(bench.owners()).isEqualTo("aaaa");
 
       bench.now += 700;
-      bench.release(2);
-      assertThat(bench.owners()).isEqualTo("aaba");
-      bench.release(3);
-      assertThat(bench.owners()).isEqualTo("aabb");
+      bench.release(2).owned("aaba").release(3).owned("aabb");
       assertThat(bench.lease(0).epoch()).isEqualTo(1);
       assertThat(bench.lease(2).epoch()).isEqualTo(2);
       assertThat(bench.told.get("b1").shards()).hasSize(2);
@@ -74,12 +70,8 @@ class DispatcherCoreTest {
 
     @Test
     void pastTheDeadlineTheShardIsGrantedAnyway() {
-      bench.send(a, b);
-      bench.pass(49_000, a, b);
-      assertThat(bench.owners()).isEqualTo("aa");
-      bench.pass(2_000, a, b);
-      assertThat(bench.owners()).isEqualTo("ab");
-      assertThat(bench.core.moves().recent(null, 1).get(0).reason()).isEqualTo(Cause.CAP.word());
+      bench.send(a, b).pass(49_000, a, b).owned("aa");
+      bench.pass(2_000, a, b).owned("ab").by(Cause.CAP);
     }
 
     @Test
@@ -106,14 +98,9 @@ class DispatcherCoreTest {
 
     @Test
     void whoReleasesUnaskedIsAboutToLeaveAndGetsNothingBack() {
-      bench.send(a, b);
-      bench.release(1);
-      assertThat(bench.owners()).isEqualTo("ab");
-      bench.release(1);
-      assertThat(bench.owners()).isEqualTo("aa");
+      bench.send(a, b).release(1).owned("ab").release(1).owned("aa");
       bench.send(Bench.leaving(b));
-      bench.pass(10_000, a);
-      assertThat(bench.owners()).isEqualTo("aa");
+      bench.pass(10_000, a).owned("aa");
       assertThat(bench.lease(0).epoch()).isEqualTo(1);
     }
 
@@ -122,17 +109,14 @@ class DispatcherCoreTest {
       bench.log.topic(2, "u", 2);
       bench.activate(List.of());
       Heartbeat a = Bench.in(bench.beat("a"), "sharded", List.of("t", "u"), null);
-      bench.send(a, b);
-      bench.release(1);
-      assertThat(bench.owners()).isEqualTo("ab");
+      bench.send(a, b).release(1).owned("ab");
       // The brokers tell of the dropped lease before the topics are read again.
       Lease gone = bench.log.leases.get("g").remove(new Shard(2, 0));
       bench.log.leases.get("g").remove(new Shard(2, 1));
       bench.log.topics.remove(1);
       bench.run(bench.core.leaseChanged(LeaseChange.forgotten(gone), bench.now));
       bench.run(bench.core.topicsChanged(bench.now));
-      bench.pass(2_000, Bench.in(a, "sharded", List.of("t"), null), b);
-      assertThat(bench.owners()).isEqualTo("ab");
+      bench.pass(2_000, Bench.in(a, "sharded", List.of("t"), null), b).owned("ab");
       assertThat(bench.lease(0).epoch()).isEqualTo(1);
       assertThat(bench.lease(0).drain()).isNull();
     }
@@ -161,27 +145,19 @@ class DispatcherCoreTest {
   class Membership {
     @Test
     void silentMemberLosesItsShardsAfterItsTimeoutWithoutLockTime() {
-      bench.send(a, b);
-      bench.release(1);
-      assertThat(bench.owners()).isEqualTo("ab");
-      bench.pass(4_500, a);
-      assertThat(bench.owners()).isEqualTo("ab");
-      bench.pass(1_000, a);
-      assertThat(bench.owners()).isEqualTo("aa");
-      assertThat(bench.core.moves().recent(null, 1).get(0).reason())
-          .isEqualTo(Cause.TIMEOUT.word());
+      bench.send(a, b).release(1).owned("ab");
+      bench.pass(4_500, a).owned("ab").pass(1_000, a).owned("aa").by(Cause.TIMEOUT);
     }
 
     @Test
     void endOfTheClusterMemberIsTheEndOfTheMemberAtOnce() {
       Heartbeat a = Bench.in(bench.beat("a"), "sharded", List.of("t"), "c1");
       Heartbeat b = Bench.in(bench.beat("b"), "sharded", List.of("t"), "c2");
-      bench.send(a, b);
-      bench.release(1);
-      bench.run(bench.core.clusterMembers(Set.of("c1"), bench.now));
-      assertThat(bench.owners()).isEqualTo("aa");
-      assertThat(bench.core.moves().recent(null, 1).get(0).reason())
-          .isEqualTo(Cause.MEMBER_LEFT.word());
+      bench.send(a, b).release(1);
+      bench
+          .run(bench.core.clusterMembers(Set.of("c1"), bench.now))
+          .owned("aa")
+          .by(Cause.MEMBER_LEFT);
       assertThat(bench.refusal(b)).isEqualTo(Refusal.UNAVAILABLE);
     }
 
@@ -196,8 +172,7 @@ class DispatcherCoreTest {
 
     @Test
     void leavingMemberGivesUpEverythingAtOnceAndForGood() {
-      bench.send(a, b);
-      bench.release(1);
+      bench.send(a, b).release(1);
       Assignment goodbye = (Assignment) bench.send(Bench.leaving(b));
       assertThat(goodbye.shards()).isEmpty();
       assertThat(bench.owners()).isEqualTo("aa");
@@ -208,12 +183,10 @@ class DispatcherCoreTest {
     void laterRunTakesTheNameAndTheShardsAtTheNextEpoch() {
       Heartbeat first = bench.beat("a", "x", 100);
       Heartbeat second = bench.beat("a", "y", 200);
-      bench.send(first, second);
-      assertThat(bench.owners()).isEqualTo("aa");
+      bench.send(first, second).owned("aa");
       assertThat(bench.lease(0).instance()).isEqualTo("y");
       assertThat(bench.lease(0).epoch()).isEqualTo(2);
-      assertThat(bench.core.moves().recent(null, 1).get(0).reason())
-          .isEqualTo(Cause.REPLACED.word());
+      bench.by(Cause.REPLACED);
       assertThat(bench.refusal(first)).isEqualTo(Refusal.MEMBER_REPLACED);
       bench.send(Bench.leaving(second));
       assertThat(bench.refusal(first)).isEqualTo(Refusal.MEMBER_REPLACED);
@@ -371,8 +344,7 @@ class DispatcherCoreTest {
       bench.activate(List.of());
       Heartbeat a = bench.beat("a");
       bench.send(a);
-      bench.pass(8_000, a);
-      assertThat(bench.owners()).isEqualTo("a");
+      bench.pass(8_000, a).owned("a");
       assertThat(bench.log.lease("g", new Shard(1, 0)).groupTerm()).isEqualTo(7);
     }
 
@@ -410,8 +382,7 @@ class DispatcherCoreTest {
 
     @Test
     void groupUnseenForAWeekIsForgottenWithItsLeases() {
-      bench.send(bench.beat("a"), Bench.leaving(bench.beat("a")));
-      bench.pass(10_000);
+      bench.send(bench.beat("a"), Bench.leaving(bench.beat("a"))).pass(10_000);
       bench.log.activeMillis += 7L * 24 * 3_600_000 - 90_000;
       bench.pass(70_000);
       assertThat(bench.log.groups).containsKey("g");
@@ -419,8 +390,7 @@ class DispatcherCoreTest {
       assertThat(bench.log.groups).isEmpty();
       assertThat(bench.log.leases).isEmpty();
       assertThat(bench.core.find("g")).isNull();
-      bench.send(bench.beat("b"));
-      assertThat(bench.owners()).isEqualTo("bb");
+      bench.after(bench.beat("b")).owned("bb");
     }
 
     @Test
@@ -436,9 +406,7 @@ class DispatcherCoreTest {
   class TakingOver {
     private Bench evenPair() {
       Bench bench = Bench.withShards(4);
-      bench.send(bench.beat("a"), bench.beat("b"));
-      bench.release(2, 3);
-      assertThat(bench.owners()).isEqualTo("aabb");
+      bench.send(bench.beat("a"), bench.beat("b")).release(2, 3).owned("aabb");
       return bench;
     }
 
@@ -461,10 +429,8 @@ class DispatcherCoreTest {
     void ownerThatStaysAwayLosesItsShardsAfterOneTimeout() {
       Bench bench = evenPair();
       bench.activate(List.of());
-      bench.pass(4_750, bench.beat("b"));
-      assertThat(bench.owners()).isEqualTo("aabb");
-      bench.pass(500, bench.beat("b"));
-      assertThat(bench.owners()).isEqualTo("bbbb");
+      bench.pass(4_750, bench.beat("b")).owned("aabb");
+      bench.pass(500, bench.beat("b")).owned("bbbb");
     }
 
     @Test
@@ -474,8 +440,7 @@ class DispatcherCoreTest {
       bench.log.topics.clear();
       bench.log.topic(1, "t", 5);
       bench.activate(List.of());
-      bench.send(bench.beat("b"));
-      assertThat(bench.owners()).isEqualTo("aabbb");
+      bench.after(bench.beat("b")).owned("aabbb");
       bench.pass(2_000, bench.beat("a"), bench.beat("b"));
       assertThat(bench.lease(2).drain().to()).isEqualTo("a");
     }
@@ -498,8 +463,7 @@ class DispatcherCoreTest {
           List.of(
               Bench.ghost("g", "a", "a1", 100L, List.of("t"), "c1", "host", bench.now + 5_000)));
       bench.send(bench.beat("b"));
-      bench.run(bench.core.clusterMembers(Set.of("c2"), bench.now));
-      assertThat(bench.owners()).isEqualTo("bbbb");
+      bench.run(bench.core.clusterMembers(Set.of("c2"), bench.now)).owned("bbbb");
     }
 
     @Test
@@ -509,8 +473,7 @@ class DispatcherCoreTest {
       bench.activate(List.of());
       bench.send(bench.beat("a"), bench.beat("b"));
       assertThat(bench.lease(1).drain()).isEqualTo(drain);
-      bench.release(1);
-      assertThat(bench.owners()).isEqualTo("ab");
+      bench.release(1).owned("ab");
     }
   }
 
@@ -526,8 +489,7 @@ class DispatcherCoreTest {
       bench.send(bench.beat("b"), Bench.leaving(bench.beat("a")));
       bench.pass(1_000, bench.beat("b"));
       assertThat(bench.lease(0).owner()).isEqualTo("z");
-      bench.pass(6_000, bench.beat("b"));
-      assertThat(bench.owners()).isEqualTo("b");
+      bench.pass(6_000, bench.beat("b")).owned("b");
       assertThat(bench.lease(0).epoch()).isEqualTo(3);
     }
 
@@ -537,8 +499,7 @@ class DispatcherCoreTest {
       bench.send(bench.beat("a"));
       bench.log.leases.clear();
       bench.send(Bench.leaving(bench.beat("a")), bench.beat("b"));
-      bench.pass(1_000, bench.beat("b"));
-      assertThat(bench.owners()).isEqualTo("b");
+      bench.pass(1_000, bench.beat("b")).owned("b");
       assertThat(bench.lease(0).epoch()).isEqualTo(1);
     }
 
@@ -554,8 +515,7 @@ class DispatcherCoreTest {
       Heartbeat b = bench.beat("b");
       bench.send(b);
       bench.send(Bench.leaving(bench.beat("a", "a2", 200)));
-      bench.pass(12_000, b);
-      assertThat(bench.owners()).isEqualTo("b");
+      bench.pass(12_000, b).owned("b");
       assertThat(bench.lease(0).epoch()).isEqualTo(2);
     }
 
@@ -567,8 +527,7 @@ class DispatcherCoreTest {
       bench.send(Bench.leaving(bench.beat("a")));
       assertThat(bench.refuseNext).isNull();
       assertThat(bench.owners()).isEqualTo("a");
-      bench.pass(1_000, bench.beat("b"));
-      assertThat(bench.owners()).isEqualTo("b");
+      bench.pass(1_000, bench.beat("b")).owned("b");
     }
 
     @Test

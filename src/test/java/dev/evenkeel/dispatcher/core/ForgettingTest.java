@@ -27,8 +27,7 @@ class ForgettingTest {
     bench.settings = TestSettings.withGroupForget(TestSettings.atOnce(), HOUR);
     bench.activate(List.of());
     Heartbeat member = bench.beat("a");
-    bench.send(member, Bench.leaving(member));
-    bench.pass(HOUR / 2);
+    bench.send(member, Bench.leaving(member)).pass(HOUR / 2);
     bench.clear();
   }
 
@@ -72,8 +71,7 @@ class ForgettingTest {
   @Test
   void aDispatcherThatKnowsNoRecordAsksTheMetaLogFirst() {
     bench.send(again);
-    bench.pass(5_000, again);
-    assertThat(bench.owners()).isEqualTo("aa");
+    bench.pass(5_000, again).owned("aa");
     var record = bench.log.groups.remove("g");
     bench.activate(List.of());
     bench.log.groups.put("g", record);
@@ -126,8 +124,7 @@ class ForgettingTest {
     bench.loseForgets = false;
     bench.pass(5_000);
     bench.send(again);
-    bench.pass(5_000, again);
-    assertThat(bench.owners()).isEqualTo("aa");
+    bench.pass(5_000, again).owned("aa");
     assertThat(bench.lease(0).epoch()).isGreaterThan(epoch);
     DataCommand.ForgetLeases late = forgets().get(0);
     assertThat(bench.log.apply(late))

@@ -38,8 +38,7 @@ class GroupHolderTest {
 
   @Test
   void membersOwnNothingAndTheHolderAll() {
-    bench.send(a, b);
-    assertThat(bench.owners()).isEqualTo("---");
+    bench.send(a, b).owned("---");
     bench.run(bench.core.appoint("g", "d1", bench.now));
     assertThat(bench.owners()).as("not heard yet").isEqualTo("---");
     bench.send(first);
@@ -97,8 +96,7 @@ class GroupHolderTest {
     Heartbeat sharded = bench.beat("c");
     bench.send(sharded);
     bench.run(bench.core.appoint("g", null, bench.now));
-    bench.pass(1_000, sharded);
-    assertThat(bench.owners()).isEqualTo("ccc");
+    bench.pass(1_000, sharded).owned("ccc");
   }
 
   /** Another dispatcher has had shard 0 at that term, and let go. */
@@ -121,8 +119,7 @@ class GroupHolderTest {
     bench.send(sharded);
     assertThat(bench.lease(0).groupTerm()).isZero();
     hadByAnother(1, true);
-    bench.pass(1_000, sharded);
-    assertThat(bench.owners()).isEqualTo("ccc");
+    bench.pass(1_000, sharded).owned("ccc");
     assertThat(bench.lease(0).groupTerm()).isEqualTo(1);
     var kinds = bench.actions.stream().map(each -> each.getClass().getSimpleName()).toList();
     assertThat(kinds.indexOf("ReadGroupLeases")).isNotNegative();
@@ -134,8 +131,7 @@ class GroupHolderTest {
     Heartbeat sharded = bench.beat("c");
     bench.send(sharded);
     hadByAnother(3, false);
-    bench.pass(5_000, sharded);
-    assertThat(bench.owners()).isEqualTo("ccc");
+    bench.pass(5_000, sharded).owned("ccc");
     assertThat(bench.log.groupLeases.get("g").term()).isGreaterThanOrEqualTo(3);
   }
 

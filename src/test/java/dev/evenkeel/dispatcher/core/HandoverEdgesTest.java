@@ -73,20 +73,18 @@ class HandoverEdgesTest {
   void whoHangsInItsReleaseLosesTheShardAtTheCapAndIsFenced() {
     movingTwo();
     long epoch = bench.lease(2).epoch();
-    bench.pass(51_000, a, b);
-    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.pass(51_000, a, b).owned("aabb");
     Reply late = bench.log.apply(new DataCommand.Release("g", new Shard(1, 2), epoch, 9, -1, null));
     assertThat(((Reply.Refused) late).refusal()).isEqualTo(Refusal.FENCED);
     assertThat(bench.owners()).isEqualTo("aabb");
-    assertThat(bench.core.moves().recent("g", 1).get(0).reason()).isEqualTo(Cause.CAP.word());
+    bench.by(Cause.CAP);
     everyoneKnows("a", "b");
   }
 
   @Test
   void whoDiesInTheMiddleIsNotWaitedFor() {
     movingTwo();
-    bench.pass(6_000, b);
-    assertThat(bench.owners()).isEqualTo("bbbb");
+    bench.pass(6_000, b).owned("bbbb");
     assertThat(bench.lease(2).drain()).isNull();
     everyoneKnows("b");
   }
@@ -94,10 +92,7 @@ class HandoverEdgesTest {
   @Test
   void aReleaseThatEndsEarlyTransfersAtOnce() {
     movingTwo();
-    bench.release(2);
-    assertThat(bench.owners()).isEqualTo("aaba");
-    bench.release(3);
-    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.release(2).owned("aaba").release(3).owned("aabb");
     everyoneKnows("a", "b");
   }
 
@@ -150,8 +145,7 @@ class HandoverEdgesTest {
     assertThat(last().from()).isEqualTo("a");
     assertThat(last().reason()).isEqualTo(Cause.JOIN.word());
     bench.answerLate();
-    bench.release(3);
-    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.release(3).owned("aabb");
     everyoneKnows("a", "b");
     // Nothing is left of that hand-over: the next one has figures of its own.
     bench.now += 60_000;
@@ -169,8 +163,7 @@ class HandoverEdgesTest {
     bench.loseNextAnswer = true;
     bench.send(b);
     assertThat(bench.lease(2).drain().to()).isEqualTo("b");
-    bench.release(2);
-    bench.pass(2_000, a, b);
+    bench.release(2).pass(2_000, a, b);
     MoveRecord move =
         bench.core.moves().recent("g", 9).stream()
             .filter(each -> each.shard().shard() == 2)
@@ -188,8 +181,7 @@ class HandoverEdgesTest {
     // The dispatcher knows neither of the release nor of the death when the log takes the release.
     bench.log.apply(releaseOf(2));
     assertThat(bench.lease(2).owner()).isEqualTo("b");
-    bench.pass(12_000, a);
-    assertThat(bench.owners()).isEqualTo("aaaa");
+    bench.pass(12_000, a).owned("aaaa");
     assertThat(bench.lease(2).epoch()).isEqualTo(3);
     everyoneKnows("a");
     assertThat(last().from()).isEqualTo("b");
@@ -211,8 +203,7 @@ class HandoverEdgesTest {
   void theNextDispatcherRecordsAMoveThatTheOneBeforeItBegan() {
     movingTwo();
     bench.activate(List.of());
-    bench.release(2);
-    assertThat(bench.owners()).isEqualTo("aaba");
+    bench.release(2).owned("aaba");
     assertThat(last().from()).isEqualTo("a");
     assertThat(last().to()).isEqualTo("b");
     assertThat(last().epoch()).isEqualTo(2);
@@ -240,8 +231,7 @@ class HandoverEdgesTest {
 
   @Test
   void aReleasedShardWhoseTargetJustLeftGoesToAnotherWithoutADetour() {
-    bench.send(a, b, c);
-    bench.release(2);
+    bench.send(a, b, c).release(2);
     bench.send(Bench.leaving(c));
     bench.release(3);
     assertThat(bench.lease(3).owner()).isEqualTo("b");
@@ -256,8 +246,7 @@ class HandoverEdgesTest {
     assertThat(bench.lease(2).owner()).isEqualTo("b");
     bench.pass(2_000, a, b);
     assertThat(bench.lease(2).epoch()).isEqualTo(2);
-    bench.release(3);
-    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.release(3).owned("aabb");
     everyoneKnows("a", "b");
   }
 
@@ -269,8 +258,7 @@ class HandoverEdgesTest {
     Drain drain = bench.lease(2).drain();
     bench.pass(2_000, a, b);
     assertThat(bench.lease(2).drain()).isEqualTo(drain);
-    bench.release(2, 3);
-    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.release(2, 3).owned("aabb");
     everyoneKnows("a", "b");
   }
 
@@ -293,12 +281,9 @@ class HandoverEdgesTest {
   @Test
   void anOwnerThatLeavesAndReturnsInTheMiddleOfItsMoveReleasesNothingTwice() {
     movingTwo();
-    bench.release(2);
-    bench.send(Bench.leaving(a));
-    assertThat(bench.owners()).isEqualTo("bbbb");
+    bench.release(2).after(Bench.leaving(a)).owned("bbbb");
     bench.send(bench.beat("a", "a2", 200));
-    bench.release(0, 1);
-    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.release(0, 1).owned("aabb");
     assertThat(bench.lease(0).instance()).isEqualTo("a2");
     assertThat(bench.lease(0).epoch()).isEqualTo(3);
   }
@@ -333,19 +318,11 @@ class HandoverEdgesTest {
     Turning turning = new Turning();
     bench.assignors.put("sticky", turning);
     bench.activate(List.of());
-    bench.send(a, b);
-    bench.release(2, 3);
-    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.send(a, b).release(2, 3).owned("aabb");
     turning.wanted = new HashMap<>();
     times(4, shard -> turning.wanted.put(new Shard(1, shard), shard < 2 ? "b" : "a"));
-    bench.pass(6_000, a, b);
-    assertThat(bench.owners()).isEqualTo("aabb");
-    bench.release(3);
-    assertThat(bench.owners()).isEqualTo("aaba");
-    bench.release(0, 2, 1);
-    assertThat(bench.owners()).isEqualTo("bbaa");
-    bench.pass(10_000, a, b);
-    assertThat(bench.owners()).isEqualTo("bbaa");
+    bench.pass(6_000, a, b).owned("aabb").release(3).owned("aaba");
+    bench.release(0, 2, 1).owned("bbaa").pass(10_000, a, b).owned("bbaa");
     everyoneKnows("a", "b");
   }
 
@@ -413,58 +390,53 @@ class HandoverEdgesTest {
     }
   }
 
+  /** Its shards wait for so long after it has crashed. */
+  private Heartbeat careful(long lockMillis) {
+    return a.withWishes(new Heartbeat.Wishes(null, null, lockMillis, null, null, null, null));
+  }
+
+  /** It has two of the four shards and is not heard of any more. */
+  private Heartbeat carefulCrashes(long lockMillis) {
+    Heartbeat careful = careful(lockMillis);
+    bench.send(careful, b).release(2, 3).pass(6_000, b);
+    return careful;
+  }
+
   @Test
   void theShardsOfOneThatCrashedWaitForARelease() {
-    var careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
-    bench.send(careful, b);
-    bench.release(2, 3);
-    bench.pass(6_000, b);
+    Heartbeat careful = carefulCrashes(8_000);
     assertThat(bench.core.find("g").members().live("a")).isNull();
     assertThat(bench.owners()).isEqualTo("aabb");
     // One release comes, with what the owner had; the other shard waits for its time.
-    bench.release(0);
-    assertThat(bench.owners()).isEqualTo("babb");
-    bench.pass(6_500, b);
-    assertThat(bench.owners()).isEqualTo("babb");
-    bench.pass(1_000, b);
-    assertThat(bench.owners()).isEqualTo("bbbb");
-    assertThat(bench.core.moves().recent("g", 1).get(0).reason()).isEqualTo(Cause.TIMEOUT.word());
+    bench.release(0).owned("babb").pass(6_500, b).owned("babb");
+    bench.pass(1_000, b).owned("bbbb").by(Cause.TIMEOUT);
   }
 
   @Test
   void oneThatCrashedAndReturnsInTimeKeepsItsShards() {
-    var careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
-    bench.send(careful, b);
-    bench.release(2, 3);
-    bench.pass(6_000, b);
+    Heartbeat careful = carefulCrashes(8_000);
     assertThat(bench.send(careful)).isInstanceOf(Assignment.class);
-    bench.pass(20_000, careful, b);
-    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.pass(20_000, careful, b).owned("aabb");
     assertThat(bench.lease(0).epoch()).isEqualTo(1);
   }
 
   @Test
   void aLaterRunOfOneThatCrashedEndsTheWait() {
-    var careful = a.withWishes(new Heartbeat.Wishes(null, null, 600_000, null, null, null, null));
-    bench.send(careful, b);
-    bench.release(2, 3);
-    bench.pass(6_000, b);
-    assertThat(bench.owners()).isEqualTo("aabb");
-    bench.send(bench.beat("a", "a2", 200).withWishes(careful.wishes()));
-    assertThat(bench.owners()).isEqualTo("aabb");
+    Heartbeat careful = carefulCrashes(600_000);
+    bench.owned("aabb");
+    bench.after(bench.beat("a", "a2", 200).withWishes(careful.wishes())).owned("aabb");
     assertThat(bench.lease(0).instance()).isEqualTo("a2");
     assertThat(bench.lease(1).instance()).isEqualTo("a2");
   }
 
   @Test
   void aReplacedOrLeavingRunIsNotWaitedFor() {
-    var careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
+    Heartbeat careful = careful(8_000);
     bench.send(careful);
     bench.send(bench.beat("a", "a2", 200).withWishes(careful.wishes()));
     assertThat(bench.lease(0).instance()).isEqualTo("a2");
     bench.send(b);
-    bench.send(Bench.leaving(bench.beat("a", "a2", 200)));
-    assertThat(bench.owners()).isEqualTo("bbbb");
+    bench.after(Bench.leaving(bench.beat("a", "a2", 200))).owned("bbbb");
   }
 
   @Test
@@ -486,15 +458,12 @@ class HandoverEdgesTest {
     bench.activate(List.of(ghost));
     bench.send(b);
     bench.run(bench.core.clusterMembers(Set.of("c2"), bench.now));
-    bench.pass(7_500, b);
-    assertThat(bench.owners()).isEqualTo("aaaa");
-    bench.pass(1_000, b);
-    assertThat(bench.owners()).isEqualTo("bbbb");
+    bench.pass(7_500, b).owned("aaaa").pass(1_000, b).owned("bbbb");
   }
 
   @Test
   void whoIsWaitedForAfterItsDeathStaysInTheRegistryUntilThen() {
-    var careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
+    Heartbeat careful = careful(8_000);
     bench.send(careful, b);
     bench.clear();
     bench.pass(6_000, b);
@@ -512,9 +481,8 @@ class HandoverEdgesTest {
 
   @Test
   void aRunThatTakesTheNameKeepsTheEntry() {
-    var careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
-    bench.send(careful, b);
-    bench.pass(6_000, b);
+    Heartbeat careful = careful(8_000);
+    bench.send(careful, b).pass(6_000, b);
     Heartbeat later = bench.beat("a", "a2", 200);
     bench.clear();
     bench.send(later);
@@ -539,9 +507,7 @@ class HandoverEdgesTest {
     Reply granted = bench.log.apply(Commands.grant("g", shard, "b", "b1", 1, null));
     bench.run(
         bench.core.leaseChanged(LeaseChange.of(((Reply.OfLease) granted).lease()), bench.now));
-    bench.release(3);
-    bench.pass(2_000, a, b);
-    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.release(3).pass(2_000, a, b).owned("aabb");
     assertThat(bench.lease(2).epoch()).isEqualTo(2);
     everyoneKnows("a", "b");
   }

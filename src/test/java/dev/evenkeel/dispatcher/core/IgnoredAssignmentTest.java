@@ -32,19 +32,15 @@ class IgnoredAssignmentTest {
     assertThat(stuck().millis("a1", bench.now)).isEqualTo(StuckMembers.IGNORED_SHOWN_MILLIS);
     assertThat(stuck().count()).isEqualTo(2);
     bench.send(b);
-    bench.pass(5_000, a, b);
-    assertThat(bench.owners()).isEqualTo("bb");
-    assertThat(bench.core.moves().recent("g", 1).get(0).reason()).isEqualTo(Cause.STUCK.word());
-    bench.pass(20_000, a, b);
-    assertThat(bench.owners()).isEqualTo("bb");
+    bench.pass(5_000, a, b).owned("bb").by(Cause.STUCK);
+    bench.pass(20_000, a, b).owned("bb");
   }
 
   @Test
   void theOnlyMemberGetsThemAgainAtTheNextEpochs() {
     bench.ignoring.add("a1");
     bench.send(a);
-    bench.pass(12_000, a);
-    assertThat(bench.owners()).isEqualTo("aa");
+    bench.pass(12_000, a).owned("aa");
     assertThat(bench.lease(0).epoch()).isEqualTo(2);
     bench.ignoring.clear();
     bench.pass(60_000, a);
@@ -57,18 +53,14 @@ class IgnoredAssignmentTest {
     bench.ignoring.add("a1");
     bench.send(a, b);
     assertThat(bench.lease(1).drain()).isNotNull();
-    bench.pass(12_000, a, b);
-    assertThat(bench.owners()).isEqualTo("bb");
+    bench.pass(12_000, a, b).owned("bb");
   }
 
   @Test
   void aLeaderThatIgnoresItsShardsGetsThemAtTheNextEpochs() {
     Heartbeat leader = Heartbeats.with(a, "policy", GroupPolicy.of(GroupPolicy.MODE_SINGLETON));
     bench.ignoring.add("a1");
-    bench.send(leader);
-    assertThat(bench.owners()).isEqualTo("aa");
-    bench.pass(12_000, leader);
-    assertThat(bench.owners()).isEqualTo("aa");
+    bench.after(leader).owned("aa").pass(12_000, leader).owned("aa");
     assertThat(bench.lease(1).epoch()).isEqualTo(2);
   }
 

@@ -36,10 +36,7 @@ class LongTimeoutTest {
 
   /** The others take all that it had, but not before so many milliseconds from now. */
   private void takenAfter(long millis) {
-    bench.pass(millis - 250, b);
-    assertThat(bench.owners()).isEqualTo("aa");
-    bench.pass(1_000, b);
-    assertThat(bench.owners()).isEqualTo("bb");
+    bench.pass(millis - 250, b).owned("aa").pass(1_000, b).owned("bb");
   }
 
   @Test
@@ -81,8 +78,7 @@ class LongTimeoutTest {
 
   @Test
   void aConnectionThatBreaksAtOnceEndsIt() {
-    bench.send(patient("c1"), b);
-    bench.pass(1_000, b);
+    bench.send(patient("c1"), b).pass(1_000, b);
     clusterIs("c2");
     assertThat(bench.owners()).isEqualTo("bb");
   }

@@ -33,12 +33,10 @@ class MoveFiguresTest {
 
   /** a closes and b, which is there, takes over. */
   private void handOver() {
-    bench.send(a, b);
-    assertThat(bench.owners()).isEqualTo("a");
+    bench.send(a, b).owned("a");
     bench.send(a.asClosing());
     bench.now += 200;
-    bench.release(0);
-    assertThat(bench.owners()).isEqualTo("b");
+    bench.release(0).owned("b");
   }
 
   @Test
@@ -93,7 +91,7 @@ class MoveFiguresTest {
     tell(a, 1, 42L, 0L, null);
     bench.send(b);
     times(6, i -> bench.pass(1_000, b));
-    assertThat(bench.owners()).isEqualTo("b");
+    bench.owned("b");
     assertThat(last().reason()).isEqualTo(Cause.TIMEOUT.word());
     assertThat(last().redelivered()).isEqualTo(42 - bench.lease(0).committed());
     assertThat(last().pauseMillis()).isNull();
@@ -114,15 +112,13 @@ class MoveFiguresTest {
     tell(a, 1, 42L, 0L, null);
     bench.send(b);
     times(6, i -> bench.pass(1_000, b));
-    assertThat(bench.owners()).isEqualTo("b");
+    bench.owned("b");
     assertThat(last().redelivered()).isEqualTo(42 - 7);
   }
 
   @Test
   void ofOneThatDiedWithoutAReportNothingIsMadeUp() {
-    bench.send(a, b);
-    bench.pass(6_000, b);
-    assertThat(bench.owners()).isEqualTo("b");
+    bench.send(a, b).pass(6_000, b).owned("b");
     assertThat(last().redelivered()).isNull();
   }
 

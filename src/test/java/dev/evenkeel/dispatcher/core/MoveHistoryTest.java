@@ -57,8 +57,7 @@ class MoveHistoryTest {
   private void handOver() {
     bench.send(a, b);
     bench.now += 300;
-    bench.release(2, 3);
-    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.release(2, 3).owned("aabb");
   }
 
   private ShardProgress mark(int shard, long epoch, Long begun, Long fetchedAgo, Long endedAgo) {
@@ -204,8 +203,7 @@ class MoveHistoryTest {
     bench.send(b);
     bench.refuseMoves = Refusal.INDETERMINATE;
     bench.clear();
-    bench.release(2);
-    bench.pass(3_000, a, b);
+    bench.release(2).pass(3_000, a, b);
     assertThat(bench.log.moves).hasSize(4);
     assertThat(recorded().size()).isLessThan(9);
     bench.refuseMoves = null;
@@ -224,9 +222,7 @@ class MoveHistoryTest {
 
   @Test
   void aCapIsCountedAndKept() {
-    bench.send(a, b);
-    bench.pass(51_000, a, b);
-    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.send(a, b).pass(51_000, a, b).owned("aabb");
     assertThat(counts().capped()).isEqualTo(2);
     settle();
     bench.activate(List.of());

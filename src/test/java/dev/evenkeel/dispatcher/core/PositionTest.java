@@ -28,8 +28,7 @@ class PositionTest {
 
   @Test
   void itIsUnknownUntilTheOwnerReportsIt() {
-    bench.send(a);
-    assertThat(bench.owners()).isEqualTo("a");
+    bench.after(a).owned("a");
     assertThat(position()).isNull();
     tell(a, 1, null);
     assertThat(position()).isNull();
@@ -61,8 +60,7 @@ class PositionTest {
     bench.send(a, b);
     tell(a, 1, 9L);
     bench.send(a.asClosing());
-    bench.release(0);
-    assertThat(bench.owners()).isEqualTo("b");
+    bench.release(0).owned("b");
     assertThat(position()).isNull();
     tell(a.asClosing(), 1, 11L);
     assertThat(position()).as("from one who was fenced").isNull();

@@ -22,8 +22,7 @@ class ResetTest {
 
   private void joined() {
     times(4, i -> bench.log.ends.put(new Shard(1, i), 100L));
-    bench.send(a);
-    assertThat(bench.owners()).isEqualTo("aaaa");
+    bench.after(a).owned("aaaa");
   }
 
   private DispatcherAction.Refuse refused(long request) {
@@ -51,9 +50,7 @@ class ResetTest {
     long request = bench.reset(false, 7, 0, 1, 2, 3);
     assertThat(done(request).leases().values())
         .allMatch(lease -> lease.committed() == 7 && lease.generation().number() == 1);
-    bench.send(b);
-    assertThat(bench.owners()).isEqualTo("bbbb");
-    bench.pass(6_000);
+    bench.after(b).owned("bbbb").pass(6_000);
     // It is dead, and nobody has taken over.
     assertThat(done(bench.reset(false, 3, 2)).leases().values())
         .allMatch(lease -> lease.committed() == 3 && !lease.owned());
@@ -75,7 +72,7 @@ class ResetTest {
     assertThat(bench.told.get("a1").shards())
         .anyMatch(
             owned -> owned.shard().shard() == 2 && owned.epoch() == 3 && owned.committed() == 5);
-    assertThat(bench.core.moves().recent("g", 1).get(0).reason()).isEqualTo(Cause.RESET.word());
+    bench.by(Cause.RESET);
   }
 
   @Test
@@ -235,8 +232,7 @@ class ResetTest {
   void whoAskedIsToldWhatIsWaitedFor() {
     joined();
     long request = bench.reset(true, 5, 0, 2);
-    bench.release(0);
-    bench.pass(21_000, a);
+    bench.release(0).pass(21_000, a);
     assertThat(done(request).waits())
         .containsExactly(Map.entry(new Shard(1, 2), "'a' lets go of it, for 30 s at most"));
   }

@@ -29,8 +29,7 @@ class ReshardPlanTest {
 
   private void begin() {
     bench.activate(List.of());
-    bench.send(a, b);
-    bench.release(1);
+    bench.send(a, b).release(1);
     assertThat(owners(0, 2)).isEqualTo("ab");
   }
 
@@ -186,9 +185,7 @@ class ReshardPlanTest {
     assertThat(owners(0, 4)).matches("--[ab]{2}");
     bench.leaderless = 0;
     bench.reset(true, 0, 0, 1, 2, 3);
-    bench.pass(1_000, a, b);
-    bench.release(2, 3);
-    bench.pass(3_000, a, b);
+    bench.pass(1_000, a, b).release(2, 3).pass(3_000, a, b);
     assertThat(owners(0, 4)).matches("-[ab]--");
     bench.leaderless = -1;
     bench.pass(2_000, a, b);

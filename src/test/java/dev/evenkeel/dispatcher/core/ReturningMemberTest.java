@@ -20,10 +20,7 @@ class ReturningMemberTest {
   private List<DispatcherAction.Write> grants() {
     bench.activate(List.of());
     Heartbeat a = bench.beat("a");
-    bench.send(a, bench.beat("b"));
-    bench.release(1);
-    assertThat(bench.owners()).isEqualTo("ab");
-    bench.pass(4_000, a);
+    bench.send(a, bench.beat("b")).release(1).owned("ab").pass(4_000, a);
     bench.now += 1_500;
     bench.core.heartbeat(1_000, a, bench.now);
     return bench.core.tick(bench.now).stream()

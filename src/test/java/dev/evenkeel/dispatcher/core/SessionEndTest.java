@@ -24,8 +24,7 @@ class SessionEndTest {
   private void evenPair() {
     bench.send(beat("a", "s-a"));
     bench.send(beat("b", "s-b"));
-    bench.release(1);
-    assertThat(bench.owners()).isEqualTo("ab");
+    bench.release(1).owned("ab");
   }
 
   @Test
@@ -35,16 +34,14 @@ class SessionEndTest {
     assertThat(bench.core.heardFrom()).containsExactlyInAnyOrder("s-a", "s-b");
     ended("s-b");
     assertThat(bench.owners()).isEqualTo("aa");
-    assertThat(bench.core.moves().recent(null, 1).get(0).reason())
-        .isEqualTo(Cause.MEMBER_LEFT.word());
+    bench.by(Cause.MEMBER_LEFT);
     assertThat(bench.core.anyMemberIn("s-b")).isFalse();
     assertThat(bench.core.heardFrom()).containsExactly("s-a");
     DispatcherAction.Refuse refusal = (DispatcherAction.Refuse) bench.send(beat("b", "s-b"));
     assertThat(refusal.refusal()).isEqualTo(Refusal.UNAVAILABLE);
     assertThat(refusal.detail()).contains("s-b").contains("connect to the cluster afresh");
     bench.send(beat("b", "s-b2"));
-    bench.release(1);
-    assertThat(bench.owners()).isEqualTo("ab");
+    bench.release(1).owned("ab");
   }
 
   @Test
@@ -87,8 +84,7 @@ class SessionEndTest {
     bench.core.sessionFound("s-b");
     assertThat(bench.core.hasLeft("s-b")).isFalse();
     bench.send(beat("b", "s-b"));
-    bench.release(1);
-    assertThat(bench.owners()).isEqualTo("ab");
+    bench.release(1).owned("ab");
   }
 
   @Test
@@ -97,8 +93,7 @@ class SessionEndTest {
     bench.activate(
         List.of(Bench.ghost("g", "b", "b1", 100L, List.of("t"), "s-b", "host", bench.now + 5_000)));
     assertThat(bench.core.anyMemberIn("s-b")).isTrue();
-    bench.send(beat("a", "s-a"));
-    assertThat(bench.owners()).isEqualTo("ab");
+    bench.after(beat("a", "s-a")).owned("ab");
     ended("s-b");
     assertThat(bench.owners()).isEqualTo("aa");
   }

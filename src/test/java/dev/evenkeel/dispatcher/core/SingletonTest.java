@@ -49,8 +49,7 @@ class SingletonTest {
 
   @Test
   void theFirstLeadsAndTheOthersWait() {
-    bench.send(a, b);
-    assertThat(bench.owners()).isEqualTo("aaa");
+    bench.send(a, b).owned("aaa");
     assertThat(lead(a)).isEqualTo(new Assignment.Lead(1, true, false));
     assertThat(lead(b)).isNull();
     assertThat(bench.lease(2).groupTerm()).isEqualTo(1);
@@ -61,9 +60,7 @@ class SingletonTest {
 
   @Test
   void whoComesDoesNotTakeTheLeadAway() {
-    bench.send(b, a);
-    bench.pass(10_000, a, b);
-    assertThat(bench.owners()).isEqualTo("bbb");
+    bench.send(b, a).pass(10_000, a, b).owned("bbb");
     assertThat(term()).isEqualTo(1);
   }
 
@@ -115,12 +112,10 @@ class SingletonTest {
 
   @Test
   void theLeadersDeathMakesTheNextRegisteredLeadAtAHigherTerm() {
-    bench.send(a, c, b);
-    bench.pass(6_000, b, c);
-    assertThat(bench.owners()).isEqualTo("bbb");
+    bench.send(a, c, b).pass(6_000, b, c).owned("bbb");
     assertThat(bench.log.groupLeases.get("g").heldBy("b1", 2)).isTrue();
     assertThat(bench.lease(0).groupTerm()).isEqualTo(2);
-    assertThat(bench.core.moves().recent("g", 1).get(0).reason()).isEqualTo(Cause.TIMEOUT.word());
+    bench.by(Cause.TIMEOUT);
     assertThat(lead(a)).as("back, and not the leader any more").isNull();
   }
 
@@ -133,11 +128,10 @@ class SingletonTest {
     bench.release(0, 1);
     assertThat(bench.owners()).as("the last shard is awaited").isEqualTo("--a");
     assertThat(term()).isEqualTo(1);
-    bench.release(2);
-    assertThat(bench.owners()).isEqualTo("bbb");
+    bench.release(2).owned("bbb");
     assertThat(term()).isEqualTo(2);
     assertThat(lead(b)).isEqualTo(new Assignment.Lead(2, true, false));
-    assertThat(bench.core.moves().recent("g", 1).get(0).reason()).isEqualTo(Cause.RESIGNED.word());
+    bench.by(Cause.RESIGNED);
     bench.pass(10_000, resigned(a, 1), b);
     assertThat(bench.owners()).as("it is not elected again").isEqualTo("bbb");
     bench.pass(6_000, resigned(a, 1));
@@ -170,11 +164,9 @@ class SingletonTest {
     bench.send(a, b);
     bench.send(resigned(a, 1));
     bench.release(1);
-    bench.pass(49_000, resigned(a, 1), b);
-    assertThat(bench.owners()).isEqualTo("a-a");
+    bench.pass(49_000, resigned(a, 1), b).owned("a-a");
     assertThat(term()).isEqualTo(1);
-    bench.pass(2_000, resigned(a, 1), b);
-    assertThat(bench.owners()).isEqualTo("bbb");
+    bench.pass(2_000, resigned(a, 1), b).owned("bbb");
     assertThat(term()).isEqualTo(2);
   }
 
@@ -184,16 +176,13 @@ class SingletonTest {
     bench.run(bench.core.topicsChanged(bench.now));
     Heartbeat both = Heartbeats.with(a, "topics", List.of("t", "u"));
     Shard u = new Shard(2, 0);
-    bench.send(both, b);
-    bench.pass(1_000, both, b);
+    bench.send(both, b).pass(1_000, both, b);
     assertThat(bench.log.lease("g", u).owner()).isEqualTo("a");
     bench.send(resigned(both, 1));
     releaseAll();
-    bench.pass(49_000, resigned(both, 1), b);
-    assertThat(bench.owners()).isEqualTo("---");
+    bench.pass(49_000, resigned(both, 1), b).owned("---");
     assertThat(term()).isEqualTo(1);
-    bench.pass(2_000, resigned(both, 1), b);
-    assertThat(bench.owners()).isEqualTo("bbb");
+    bench.pass(2_000, resigned(both, 1), b).owned("bbb");
     assertThat(term()).isEqualTo(2);
     assertThat(bench.log.lease("g", u).drain().to()).as("it stays asked for it").isEmpty();
   }
@@ -203,8 +192,7 @@ class SingletonTest {
     bench.send(a, b);
     bench.send(resigned(a, 1));
     bench.release(1);
-    bench.pass(6_000, resigned(a, 1));
-    assertThat(bench.owners()).isEqualTo("aaa");
+    bench.pass(6_000, resigned(a, 1)).owned("aaa");
     assertThat(bench.lease(0).drain()).isNull();
     assertThat(term()).as("it led all the time").isEqualTo(1);
     assertThat(lead(resigned(a, 1))).isEqualTo(new Assignment.Lead(1, true, false));
@@ -216,11 +204,9 @@ class SingletonTest {
     bench.send(resigned(a, 1));
     bench.release(0, 1);
     bench.refuseNext = Refusal.UNAVAILABLE;
-    bench.release(2);
-    assertThat(bench.owners()).isEqualTo("---");
+    bench.release(2).owned("---");
     bench.send(Bench.leaving(b));
-    bench.pass(2_000, resigned(a, 1));
-    assertThat(bench.owners()).isEqualTo("aaa");
+    bench.pass(2_000, resigned(a, 1)).owned("aaa");
     assertThat(term()).isEqualTo(2);
     assertThat(lead(resigned(a, 1))).isEqualTo(new Assignment.Lead(2, true, false));
   }
@@ -229,15 +215,12 @@ class SingletonTest {
   void theNextDispatcherMovesNothing() {
     bench.send(a, b);
     bench.activate(List.of());
-    bench.send(b);
-    assertThat(bench.owners()).isEqualTo("aaa");
+    bench.after(b).owned("aaa");
     bench.send(a);
-    bench.pass(10_000, a, b);
-    assertThat(bench.owners()).isEqualTo("aaa");
+    bench.pass(10_000, a, b).owned("aaa");
     assertThat(term()).isEqualTo(1);
     bench.activate(List.of());
-    bench.pass(7_000, b);
-    assertThat(bench.owners()).isEqualTo("bbb");
+    bench.pass(7_000, b).owned("bbb");
     assertThat(term()).isEqualTo(2);
   }
 
@@ -247,8 +230,7 @@ class SingletonTest {
     bench.log.apply(new MetaCommand.GrantGroupLease("g", "b", "b1", 1), bench.now);
     bench.send(resigned(a, 1));
     releaseAll();
-    bench.pass(2_000, resigned(a, 1), b);
-    assertThat(bench.owners()).isEqualTo("bbb");
+    bench.pass(2_000, resigned(a, 1), b).owned("bbb");
     assertThat(bench.lease(0).groupTerm()).isEqualTo(term());
   }
 
@@ -259,8 +241,7 @@ class SingletonTest {
     bench.log.apply(new MetaCommand.GrantGroupLease("g", "a", "a1", 2), bench.now);
     bench.activate(List.of());
     bench.send(a);
-    bench.pass(1_000, a);
-    assertThat(bench.owners()).isEqualTo("aaa");
+    bench.pass(1_000, a).owned("aaa");
     assertThat(bench.lease(0).groupTerm()).isEqualTo(3);
     assertThat(bench.lease(0).epoch()).isEqualTo(2);
     assertThat(lead(a)).isEqualTo(new Assignment.Lead(3, true, false));
@@ -274,8 +255,7 @@ class SingletonTest {
     bench.log.apply(Commands.grant("g", new Shard(1, 0), "c", "c1", 1, StartAt.EARLIEST, 2));
     bench.activate(List.of());
     bench.send(a);
-    bench.pass(6_000, a);
-    assertThat(bench.owners()).isEqualTo("aaa");
+    bench.pass(6_000, a).owned("aaa");
     assertThat(lead(a)).isEqualTo(new Assignment.Lead(3, true, false));
     assertThat(bench.lease(1).epoch()).isEqualTo(2);
   }
@@ -297,8 +277,7 @@ class SingletonTest {
                 List.of(
                     new ShardProgress(
                         new Shard(1, 0), 1, 1L, null, null, 2_500L, null, null, null)));
-    bench.send(a, b, stuck);
-    assertThat(bench.owners()).isEqualTo("bbb");
+    bench.send(a, b, stuck).owned("bbb");
     assertThat(term()).isEqualTo(2);
   }
 
@@ -329,13 +308,11 @@ class SingletonTest {
     bench.send(a, b);
     long request = reset(5, 0, 1, 2);
     assertThat(lead(a)).isEqualTo(new Assignment.Lead(1, true, true));
-    bench.release(0, 1);
-    bench.pass(2_000, a, b);
+    bench.release(0, 1).pass(2_000, a, b);
     assertThat(bench.owners()).as("the last shard is awaited").isEqualTo("--a");
     assertThat(term()).isEqualTo(1);
     assertThat(lead(a).ending()).isTrue();
-    bench.release(2);
-    assertThat(bench.owners()).isEqualTo("aaa");
+    bench.release(2).owned("aaa");
     assertThat(lead(a)).isEqualTo(new Assignment.Lead(2, true, false));
     assertThat(((DispatcherAction.ResetDone) bench.answer(request)).leases().values())
         .hasSize(3)
@@ -347,12 +324,9 @@ class SingletonTest {
   void theHandOverOfAResetIsWaitedForNoLongerThanTheLockTime() {
     bench.send(a, b);
     reset(5, 0, 1, 2);
-    bench.release(1);
-    bench.pass(49_000, a, b);
-    assertThat(bench.owners()).isEqualTo("a-a");
+    bench.release(1).pass(49_000, a, b).owned("a-a");
     assertThat(term()).isEqualTo(1);
-    bench.pass(2_000, a, b);
-    assertThat(bench.owners()).isEqualTo("aaa");
+    bench.pass(2_000, a, b).owned("aaa");
     assertThat(term()).isEqualTo(2);
     assertThat(bench.lease(0).committed()).isEqualTo(5);
   }
@@ -362,8 +336,7 @@ class SingletonTest {
     bench.send(a);
     reset(5, 1);
     assertThat(lead(a)).isEqualTo(new Assignment.Lead(1, true, false));
-    bench.release(1);
-    assertThat(bench.owners()).isEqualTo("aaa");
+    bench.release(1).owned("aaa");
     assertThat(lead(a)).isEqualTo(new Assignment.Lead(1, true, false));
     assertThat(bench.lease(1).committed()).isEqualTo(5);
   }
@@ -372,9 +345,7 @@ class SingletonTest {
   void aLeaderThatDiesWhileAllIsResetIsFollowedAfterTheReset() {
     bench.send(a, b);
     reset(5, 0, 1, 2);
-    bench.release(0);
-    bench.pass(6_000, b);
-    assertThat(bench.owners()).isEqualTo("bbb");
+    bench.release(0).pass(6_000, b).owned("bbb");
     assertThat(term()).isEqualTo(2);
     times(3, shard -> assertThat(bench.lease(shard).committed()).isEqualTo(5));
   }
@@ -384,9 +355,7 @@ class SingletonTest {
     bench.send(a);
     reset(101, 0, 1, 2);
     assertThat(lead(a).ending()).isTrue();
-    bench.release(0);
-    bench.pass(2_000, a);
-    assertThat(bench.owners()).isEqualTo("aaa");
+    bench.release(0).pass(2_000, a).owned("aaa");
     assertThat(lead(a)).isEqualTo(new Assignment.Lead(1, true, false));
     assertThat(bench.lease(1).drain()).isNull();
   }

@@ -73,8 +73,7 @@ class StableMemberTest {
 
   private void comesBackTo(String before, List<Long> epochs) {
     bench.send(next);
-    bench.pass(2_000, a, c, next);
-    assertThat(bench.owners()).isEqualTo(before);
+    bench.pass(2_000, a, c, next).owned(before);
     for (int shard = 0; shard < 6; shard++) {
       long expected = epochs.get(shard) + (before.charAt(shard) == 'b' ? 1 : 0);
       assertThat(bench.lease(shard).epoch()).as("shard %s", shard).isEqualTo(expected);
@@ -91,7 +90,7 @@ class StableMemberTest {
     assertThat(bench.owners()).isEqualTo(before.replace('b', '-'));
     assertThat(epochs()).isEqualTo(epochs);
     comesBackTo(before, epochs);
-    assertThat(bench.core.moves().recent("g", 1).get(0).reason()).isEqualTo(Cause.BACK.word());
+    bench.by(Cause.BACK);
   }
 
   @Test
@@ -151,9 +150,7 @@ class StableMemberTest {
     bench.pass(5_000, a);
     assertThat(bench.owners()).isEqualTo(before.replace('b', '-').replace('c', '-'));
     Heartbeat nextC = stable(bench.beat("c", "c2", c.bornMillis() + 1));
-    bench.send(nextC, next);
-    bench.pass(2_000, a, next, nextC);
-    assertThat(bench.owners()).isEqualTo(before);
+    bench.send(nextC, next).pass(2_000, a, next, nextC).owned(before);
   }
 
   @Test

@@ -16,9 +16,7 @@ class StuckMemberTest {
   private final Bench bench = Bench.withShards(4);
 
   private void twoEach(Heartbeat a, Heartbeat b) {
-    bench.send(a, b);
-    bench.release(2, 3);
-    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.send(a, b).release(2, 3).owned("aabb");
   }
 
   private Heartbeat member(String name, Long stuckTimeoutMillis) {
@@ -69,11 +67,9 @@ class StuckMemberTest {
   void pastItsTimeoutItLosesTheStuckShardsAtOnceAndKeepsTheOthers() {
     Heartbeat a = member("a", 10_000L);
     twoEach(a, bench.beat("b"));
-    bench.send(stalled(a, 9_999, 1));
-    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.after(stalled(a, 9_999, 1)).owned("aabb");
     bench.clear();
-    bench.send(stalled(a, 10_000, 1));
-    assertThat(bench.owners()).isEqualTo("abbb");
+    bench.after(stalled(a, 10_000, 1)).owned("abbb");
     assertThat(bench.writes()).containsExactly("Grant 1");
     assertThat(bench.lease(1).epoch()).isEqualTo(2);
     assertThat(bench.told.get("a1").shards()).hasSize(1);
@@ -88,8 +84,7 @@ class StuckMemberTest {
     Heartbeat a = member("a", 10_000L);
     bench.send(a, bench.beat("b"));
     assertThat(bench.lease(2).drain()).isNotNull();
-    bench.send(stalled(a, 10_000, 2));
-    assertThat(bench.owners()).isEqualTo("aaba");
+    bench.after(stalled(a, 10_000, 2)).owned("aaba");
   }
 
   @Test
@@ -99,20 +94,14 @@ class StuckMemberTest {
     Heartbeat c = bench.beat("c");
     twoEach(a, b);
     Heartbeat hanging = a.withMarks(List.of(mark(0, 1, 2_000L), mark(1, 1, 2_000L)));
-    bench.send(hanging);
-    assertThat(bench.owners()).isEqualTo("bbbb");
-    bench.pass(20_000, hanging, b);
-    assertThat(bench.owners()).isEqualTo("bbbb");
+    bench.after(hanging).owned("bbbb").pass(20_000, hanging, b).owned("bbbb");
     assertThat(stuck().shards("a1")).hasSize(2);
-    bench.send(c, Bench.leaving(b));
-    assertThat(bench.owners()).isEqualTo("cccc");
+    bench.send(c, Bench.leaving(b)).owned("cccc");
     // The handlers end: it is as good as the others again.
     Heartbeat again = consumed(a.withMarks(List.of()), 2);
     bench.send(again);
     assertThat(bench.lease(0).drain().to()).isEqualTo("a");
-    bench.release(0, 1);
-    assertThat(bench.owners()).isEqualTo("aacc");
-    assertThat(bench.core.moves().recent("g", 1).get(0).reason()).isEqualTo(Cause.RECOVERED.word());
+    bench.release(0, 1).owned("aacc").by(Cause.RECOVERED);
   }
 
   @Test
@@ -120,9 +109,7 @@ class StuckMemberTest {
     Heartbeat a = member("a", 10_000L);
     Heartbeat b = bench.beat("b");
     twoEach(a, b);
-    bench.send(stalled(a, 10_000, 0, 1));
-    assertThat(bench.owners()).isEqualTo("bbbb");
-    bench.pass(9_000, a, b);
+    bench.after(stalled(a, 10_000, 0, 1)).owned("bbbb").pass(9_000, a, b);
     assertThat(bench.lease(0).drain()).isNull();
     bench.pass(2_000, a, b);
     assertThat(bench.lease(0).drain().to()).isEqualTo("a");
@@ -144,11 +131,9 @@ class StuckMemberTest {
     twoEach(a, b);
     bench.send(partial(a, mark(1, 1, 9_000L)));
     // It may have finished something since; nobody knows before it is named again.
-    bench.pass(4_000, partial(a), b);
-    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.pass(4_000, partial(a), b).owned("aabb");
     assertThat(stuck().shards("a1")).isEmpty();
-    bench.send(partial(a, mark(1, 1, 10_000L)));
-    assertThat(bench.owners()).isEqualTo("abbb");
+    bench.after(partial(a, mark(1, 1, 10_000L))).owned("abbb");
     // That it is stuck holds until it is named again,
     bench.pass(4_000, partial(a), b);
     assertThat(stuck().shards("a1")).containsExactly(new Shard(1, 1));
@@ -165,8 +150,7 @@ class StuckMemberTest {
     twoEach(a, b);
     bench.send(stalled(a, 10_000, 0, 1));
     bench.send(bench.beat("a", "a2", 200));
-    bench.release(0, 1);
-    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.release(0, 1).owned("aabb");
     assertThat(bench.lease(0).instance()).isEqualTo("a2");
   }
 
@@ -177,8 +161,7 @@ class StuckMemberTest {
     twoEach(a, b);
     bench.send(stalled(b, 40_000, 2));
     bench.send(stalled(a, 10_000, 0, 1));
-    bench.pass(3_000, stalled(a, 11_000, 0, 1), stalled(b, 40_000, 2));
-    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.pass(3_000, stalled(a, 11_000, 0, 1), stalled(b, 40_000, 2)).owned("aabb");
     assertThat(bench.lease(0).epoch()).isEqualTo(1);
     assertThat(bench.lease(0).drain()).isNull();
     // Until there is somebody who works.
@@ -193,11 +176,9 @@ class StuckMemberTest {
     Heartbeat b = bench.beat("b");
     twoEach(a, b);
     Heartbeat stuck = a.withMarks(List.of(mark(0, 1, 10_000L)));
-    bench.send(stuck);
-    assertThat(bench.owners()).isEqualTo("babb");
+    bench.after(stuck).owned("babb");
     bench.send(Bench.leaving(b));
-    bench.pass(1_000, stuck);
-    assertThat(bench.owners()).isEqualTo("aaaa");
+    bench.pass(1_000, stuck).owned("aaaa");
   }
 
   @Test
@@ -206,12 +187,9 @@ class StuckMemberTest {
     Heartbeat b = bench.beat("b");
     twoEach(a, b);
     Heartbeat hanging = a.withMarks(List.of(mark(0, 1, 2_000L), mark(1, 1, 2_000L)));
-    bench.send(hanging);
-    assertThat(bench.owners()).isEqualTo("bbbb");
+    bench.after(hanging).owned("bbbb");
     bench.activate(List.of());
-    bench.send(b, hanging, hanging);
-    bench.pass(10_000, hanging, b);
-    assertThat(bench.owners()).isEqualTo("bbbb");
+    bench.send(b, hanging, hanging).pass(10_000, hanging, b).owned("bbbb");
     assertThat(bench.lease(0).drain()).isNull();
   }
 }

@@ -104,8 +104,7 @@ class TopicForgettingTest {
     bench.pass(HOUR, one);
     bench.activate(List.of());
     bench.loseForgets = false;
-    bench.send(one, both);
-    bench.pass(10_000, both);
+    bench.send(one, both).pass(10_000, both);
     assertThat(bench.log.lease("g", U).epoch()).isGreaterThan(epoch);
     assertThat(drops()).isNotEmpty();
   }
@@ -167,8 +166,7 @@ class TopicForgettingTest {
     assertThat(bench.log.leases).isEmpty();
     assertThat(refused(bench.forget(null, null)).refusal()).isEqualTo(Refusal.UNKNOWN_GROUP);
     bench.send(reading("b", "t"));
-    bench.pass(1_000, reading("b", "t"));
-    assertThat(bench.owners()).isEqualTo("bb");
+    bench.pass(1_000, reading("b", "t")).owned("bb");
   }
 
   /** After a start of all nodes no map knows the members, and dispatchers own what is level. */

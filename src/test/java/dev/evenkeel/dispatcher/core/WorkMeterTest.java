@@ -61,7 +61,7 @@ class WorkMeterTest {
     // The other shard of a has gone to b.
     assertThat(bench.owners().chars().filter(each -> each == 'a').count()).isEqualTo(1);
     assertThat(bench.owners().charAt(first)).isEqualTo('a');
-    assertThat(bench.core.moves().recent("g", 1).get(0).reason()).isEqualTo(Cause.LOAD.word());
+    bench.by(Cause.LOAD);
   }
 
   private static Heartbeat wishing(Heartbeat beat) {
