@@ -6,13 +6,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
 import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -179,6 +179,13 @@ class ClusteredCoordinatorTest {
     return ticket;
   }
 
+  /** Asks for key 1, and the answer has come. */
+  private Ticket<DedupKey> answered(Process process) {
+    Ticket<DedupKey> ticket = ask(process, 1);
+    settle();
+    return ticket;
+  }
+
   private static boolean turned(Ticket<DedupKey> ticket) {
     return ticket.turn().toCompletableFuture().isDone();
   }
@@ -256,9 +263,7 @@ class ClusteredCoordinatorTest {
   }
 
   private static Set<String> names(List<Process> alive) {
-    Set<String> names = new HashSet<>();
-    alive.forEach(process -> names.add(process.name));
-    return names;
+    return alive.stream().map(process -> process.name).collect(Collectors.toSet());
   }
 
   @Example
@@ -289,14 +294,11 @@ class ClusteredCoordinatorTest {
     Process a = new Process("a");
     Process b = new Process("b");
     Process c = new Process("c");
-    ask(a, 1);
-    settle();
+    answered(a);
     b.silent = true;
-    Ticket<DedupKey> waiter = ask(b, 1);
-    settle();
+    Ticket<DedupKey> waiter = answered(b);
     for (int i = 0; i < 20; i++) {
-      Ticket<DedupKey> earlier = ask(c, 1);
-      settle();
+      Ticket<DedupKey> earlier = answered(c);
       assertThat(turned(waiter)).isFalse();
       assertThat(earlier.answer()).as("asked after %s ms", 100 * i).isNotNull();
       c.coordinator.deQueue(earlier, now);
@@ -304,8 +306,7 @@ class ClusteredCoordinatorTest {
       pass(100);
     }
     assertThat(turned(waiter)).isTrue();
-    Ticket<DedupKey> later = ask(c, 1);
-    settle();
+    Ticket<DedupKey> later = answered(c);
     assertThat(later.answer()).isEqualTo(Answer.BLOCK);
   }
 
@@ -314,17 +315,14 @@ class ClusteredCoordinatorTest {
     Process a = new Process("a");
     Process b = new Process("b");
     Process c = new Process("c");
-    ask(a, 1);
-    settle();
+    answered(a);
     b.silent = true;
-    Ticket<DedupKey> waiter = ask(b, 1);
-    settle();
+    Ticket<DedupKey> waiter = answered(b);
     pass(2_000);
     assertThat(turned(waiter)).isTrue();
     b.coordinator.deQueue(waiter, now);
     network.clear();
-    Ticket<DedupKey> later = ask(c, 1);
-    settle();
+    Ticket<DedupKey> later = answered(c);
     assertThat(later.answer()).isEqualTo(Answer.BLOCK);
   }
 
@@ -333,15 +331,12 @@ class ClusteredCoordinatorTest {
     Process a = new Process("a");
     Process b = new Process("b");
     Process c = new Process("c");
-    ask(a, 1);
-    settle();
-    Ticket<DedupKey> waiter = ask(b, 1);
-    settle();
+    answered(a);
+    Ticket<DedupKey> waiter = answered(b);
     for (int i = 0; i < 40; i++) {
       pass(100);
       settle();
-      Ticket<DedupKey> other = ask(c, 1);
-      settle();
+      Ticket<DedupKey> other = answered(c);
       assertThat(other.answer()).isEqualTo(Answer.DECLINE);
     }
     assertThat(turned(waiter)).isFalse();
@@ -351,10 +346,8 @@ class ClusteredCoordinatorTest {
   void afterJoiningAfreshItsWaitersAskUnderTheNewName() {
     Process a = new Process("a");
     Process b = new Process("b");
-    ask(a, 1);
-    settle();
-    Ticket<DedupKey> waiter = ask(b, 1);
-    settle();
+    answered(a);
+    Ticket<DedupKey> waiter = answered(b);
     assertThat(waiter.answer()).isEqualTo(Answer.BLOCK);
     Process again = new Process("b2");
     again.coordinator = b.coordinator;
@@ -372,15 +365,13 @@ class ClusteredCoordinatorTest {
   void aHeadThatItsProcessDoesNotKnowIsGivenBack() {
     Process a = new Process("a");
     Process b = new Process("b");
-    Ticket<DedupKey> ticket = ask(a, 1);
-    settle();
+    Ticket<DedupKey> ticket = answered(a);
     byte[] stored = map.get(key(1));
     a.coordinator.deQueue(ticket, now);
     settle();
     // As if its request had run once more, late.
     map.put(key(1), stored);
-    Ticket<DedupKey> waiter = ask(b, 1);
-    settle();
+    Ticket<DedupKey> waiter = answered(b);
     assertThat(turned(waiter)).isFalse();
     pass(200);
     settle();
