@@ -76,6 +76,18 @@ class LevelWorkTest {
     return work.receive(deal(session, first, messages(offsets)), now);
   }
 
+  /** The first session begins with so many messages, from offset 0 on. */
+  private void begin(int messages) {
+    collect(1, 1, true);
+    deal(1, 0, LongStream.range(0, messages).toArray());
+  }
+
+  /** As {@link #begin}, and all that may run does. */
+  private List<LevelTask> begun(int messages) {
+    begin(messages);
+    return startAll();
+  }
+
   private List<LevelTask> startAll() {
     List<LevelTask> tasks = new ArrayList<>();
     LevelTask task;
@@ -138,9 +150,7 @@ class LevelWorkTest {
 
   @Test
   void runsAsManyAsItMay() {
-    collect(1, 1, true);
-    deal(1, 0, 0, 1, 2, 3, 4, 5);
-    List<LevelTask> tasks = startAll();
+    List<LevelTask> tasks = begun(6);
     assertThat(tasks).hasSize(4);
     work.finished(tasks.get(2), now);
     assertThat(work.next(now).id()).isEqualTo(id(4));
@@ -173,8 +183,7 @@ class LevelWorkTest {
 
   @Test
   void aCollectThatComesAgainIsAnsweredAlike() {
-    collect(1, 1, true);
-    deal(1, 0, 0, 1);
+    begin(2);
     SessionState first = collect(1, 2, true);
     assertThat(first.held()).containsExactly(id(0), id(1));
     LevelTask task = work.next(now);
@@ -244,8 +253,7 @@ class LevelWorkTest {
 
   @Test
   void startsNothingAfterThePermissionEnds() {
-    collect(1, 1, true);
-    deal(1, 0, 0, 1, 2, 3, 4, 5);
+    begin(6);
     now += 9_999;
     assertThat(work.next(now)).isNotNull();
     now++;
@@ -268,8 +276,7 @@ class LevelWorkTest {
   void startsNothingWithoutHeartbeatsOrConnection() {
     options.setMemberTimeoutMillis(5_000);
     work = work(10);
-    collect(1, 1, true);
-    deal(1, 0, 0, 1, 2);
+    begin(3);
     now += 4_001;
     assertThat(work.next(now)).isNull();
     work.heartbeatAnswered(now - 10);
@@ -284,9 +291,7 @@ class LevelWorkTest {
 
   @Test
   void oneReportAtATimeAndEachSaysEverything() {
-    collect(1, 1, true);
-    deal(1, 0, 0, 1, 2);
-    List<LevelTask> tasks = startAll();
+    List<LevelTask> tasks = begun(3);
     work.failed(tasks.get(0), new IllegalStateException("broken\nin two lines"), now);
     Report first = work.report(now);
     assertThat(first.failed())
@@ -311,8 +316,7 @@ class LevelWorkTest {
 
   @Test
   void reportsFromTimeToTimeWhileAnythingIsInHand() {
-    collect(1, 1, true);
-    deal(1, 0, 0);
+    begin(1);
     work.next(now);
     now += ReportPlan.RECEIVED_DELAY_MILLIS;
     assertThat(told().received()).isEqualTo(1);
@@ -372,8 +376,7 @@ class LevelWorkTest {
 
   @Test
   void forgetsWhatIsCommitted() {
-    collect(1, 1, true);
-    deal(1, 0, 0, 1, 2, 3);
+    begin(4);
     startAll().forEach(task -> work.finished(task, now));
     work.receive(new HandOut(1, 1, 4, null, Map.of(), Map.of(SHARD, 3L), List.of()), now);
     assertThat(collect(1, 2, true).ended()).containsExactly(id(3));
@@ -437,8 +440,7 @@ class LevelWorkTest {
 
   @Test
   void whileTheGroupIsPausedNothingBegins() {
-    collect(1, 1, true);
-    deal(1, 0, 0, 1, 2, 3);
+    begin(4);
     LevelTask first = work.next(now);
     work.groupPaused(true);
     assertThat(work.next(now)).isNull();
@@ -451,9 +453,7 @@ class LevelWorkTest {
 
   @Test
   void whatFailsThroughTheMemberIsNotReported() {
-    collect(1, 1, true);
-    deal(1, 0, 0, 1, 2, 3, 4, 5);
-    List<LevelTask> tasks = startAll();
+    List<LevelTask> tasks = begun(6);
     work.failed(tasks.get(0), new RefusedException(Refusal.OVERLOADED, "the spool is full"), now);
     assertThat(startAll()).as("another takes its place").hasSize(1);
     work.failed(tasks.get(1), new MemberFaultException("the disk is full"), now);
@@ -471,8 +471,7 @@ class LevelWorkTest {
 
   @Test
   void whatIsRefusedForNowBeginsAgainHere() {
-    collect(1, 1, true);
-    deal(1, 0, 0);
+    begin(1);
     LevelTask task = work.next(now);
     work.failed(task, new RefusedException(Refusal.UNAVAILABLE, "no node answers"), now);
     assertThat(work.next(now)).isNull();
@@ -483,9 +482,7 @@ class LevelWorkTest {
 
   @Test
   void closesWhenWhatRanIsTold() {
-    collect(1, 1, true);
-    deal(1, 0, 0, 1, 2, 3, 4, 5);
-    List<LevelTask> tasks = startAll();
+    List<LevelTask> tasks = begun(6);
     assertThat(work.drained(now)).isFalse();
     assertThat(work.close()).containsExactly(new ShardContext("t", 0, 7, "m", 0));
     work.finished(tasks.get(0), now);
@@ -508,9 +505,7 @@ class LevelWorkTest {
   /** The handlers of those will never end. */
   @Test
   void oneThatDiesDoesNotWaitForWhatItDiedOf() {
-    collect(1, 1, true);
-    deal(1, 0, 0, 1, 2);
-    List<LevelTask> tasks = startAll();
+    List<LevelTask> tasks = begun(3);
     work.finished(tasks.get(1), now);
     assertThat(work.die(List.of(tasks.get(0).delivery("m"), tasks.get(1).delivery("m"))))
         .as("the other one has ended")
@@ -531,8 +526,7 @@ class LevelWorkTest {
     work.close();
     assertThat(work.drained(now)).as("it had no dealer").isTrue();
     work = work(10);
-    collect(1, 1, true);
-    deal(1, 0, 0);
+    begin(1);
     work.finished(work.next(now), now);
     work.close();
     work.reportFailed(work.report(now).number(), Refusal.FENCED, now);
@@ -543,8 +537,7 @@ class LevelWorkTest {
 
   @Test
   void whilePausedNothingIsBegun() {
-    collect(1, 1, true);
-    deal(1, 0, 0, 1);
+    begin(2);
     LevelTask task = work.next(now);
     work.pause(true);
     assertThat(work.next(now)).isNull();

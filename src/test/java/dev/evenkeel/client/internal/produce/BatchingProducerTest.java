@@ -31,7 +31,6 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -51,16 +50,15 @@ class BatchingProducerTest {
   @Test
   void messagesOfAKeyGoToItsShardInOrder() {
     Producer producer = start(options());
-    List<Future<Position>> sends = new ArrayList<>();
-    times(2_000, i -> sends.add(producer.send("key", payload(i))));
-    int shard = Murmur2.shard("key".getBytes(StandardCharsets.UTF_8), broker.shards);
+    List<Future<Position>> sends = sends(producer, "key", 2_000);
+    int shard = shardOf("key");
     for (int i = 0; i < sends.size(); i++) {
       Position position = await(sends.get(i));
       assertThat(position.logPosition().index()).isPositive();
       assertThat(new Position(position.shard(), position.offset()))
           .isEqualTo(new Position(shard, i));
     }
-    assertThat(broker.messages(shard)).isEqualTo(IntStream.range(0, 2_000).boxed().toList());
+    assertThat(broker.messages(shard)).isEqualTo(numbers(0, 2_000));
     assertThat(broker.appends).isLessThan(500);
     assertThat(producer.pendingMessages()).isZero();
   }
@@ -113,11 +111,9 @@ class BatchingProducerTest {
   @EnumSource(Compression.class)
   void batchesAreCompressedAsTheOptionsSay(Compression compression) {
     Producer producer = start(options().setCompression(compression));
-    List<Future<Position>> sends = new ArrayList<>();
-    times(1_000, i -> sends.add(producer.send("key", payload(i))));
+    List<Future<Position>> sends = sends(producer, "key", 1_000);
     sends.forEach(Futures::await);
-    int shard = Murmur2.shard("key".getBytes(StandardCharsets.UTF_8), broker.shards);
-    assertThat(broker.messages(shard)).isEqualTo(IntStream.range(0, 1_000).boxed().toList());
+    assertThat(broker.messages(shardOf("key"))).isEqualTo(numbers(0, 1_000));
     assertThat(broker.compressions).contains(compression);
   }
 
@@ -204,8 +200,7 @@ class BatchingProducerTest {
     Producer producer = start(options().setOnFull(ProducerOptions.OnFull.FAIL));
     producer.setWriteQueueMaxSize(10);
     broker.hold();
-    List<Future<Position>> taken = new ArrayList<>();
-    times(10, i -> taken.add(producer.send("k", payload(i))));
+    List<Future<Position>> taken = sends(producer, "k", 10);
     refused(producer.send("k", payload(10)), Refusal.OVERLOADED);
     broker.release();
     taken.forEach(each -> await(each));
@@ -218,8 +213,7 @@ class BatchingProducerTest {
     Producer producer = start(options());
     producer.setWriteQueueMaxSize(10);
     broker.hold();
-    List<Future<Position>> sends = new ArrayList<>();
-    times(200, i -> sends.add(producer.send("k", payload(i))));
+    List<Future<Position>> sends = sends(producer, "k", 200);
     assertThat(producer.pendingMessages()).isEqualTo(200);
     Future<Void> flushed = producer.flush();
     assertThat(flushed.isComplete()).isFalse();
@@ -281,8 +275,7 @@ class BatchingProducerTest {
     broker.logs.forEach(SimLog::forgetProducer);
     await(producer.send("k", payload(2)));
     await(producer.send("k", payload(3)));
-    int shard = Murmur2.shard("k".getBytes(StandardCharsets.UTF_8), broker.shards);
-    assertThat(broker.messages(shard)).containsExactly(1, 2, 3);
+    assertThat(broker.messages(shardOf("k"))).containsExactly(1, 2, 3);
   }
 
   /** Else what the other one has sent would count as sent by this one. */
@@ -297,8 +290,7 @@ class BatchingProducerTest {
     refused(first.send("k", payload(3)), Refusal.PRODUCER_FENCED);
     await(second.send("k", payload(4)));
     await(second.send("k", payload(5)));
-    int shard = Murmur2.shard("k".getBytes(StandardCharsets.UTF_8), broker.shards);
-    assertThat(broker.messages(shard)).containsExactly(1, 2, 4, 5);
+    assertThat(broker.messages(shardOf("k"))).containsExactly(1, 2, 4, 5);
   }
 
   @ParameterizedTest
@@ -312,8 +304,7 @@ class BatchingProducerTest {
       broker.untoldEpochs = i;
       await(producer.send("k", payload(2 * i + 1)));
     }
-    int shard = Murmur2.shard("k".getBytes(StandardCharsets.UTF_8), broker.shards);
-    assertThat(broker.messages(shard)).containsExactly(0, 1, 2, 3, 4, 5);
+    assertThat(broker.messages(shardOf("k"))).containsExactly(0, 1, 2, 3, 4, 5);
   }
 
   /** What happens within a delivery timeout, unless the machine holds a thread up for as long. */
@@ -466,6 +457,15 @@ class BatchingProducerTest {
     assertThat(broker.messages(before.shard())).containsExactly(1);
     assertThat(broker.messages(shard)).containsExactlyElementsOf(numbers(2, 50));
     assertThat(producer.pendingMessages()).isZero();
+  }
+
+  private int shardOf(String key) {
+    return Murmur2.shard(key.getBytes(StandardCharsets.UTF_8), broker.shards);
+  }
+
+  /** Sends the numbers from 0 on, without waiting for an answer. */
+  private static List<Future<Position>> sends(Producer producer, String key, int count) {
+    return IntStream.range(0, count).mapToObj(i -> producer.send(key, payload(i))).toList();
   }
 
   private static List<Integer> numbers(int from, int to) {

@@ -27,11 +27,13 @@ import dev.evenkeel.util.tls.TlsIdentity;
 import io.netty.channel.ChannelOption;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.net.NetSocketInternal;
 import io.vertx.core.net.KeyCertOptions;
 import io.vertx.core.net.NetServerOptions;
+import io.vertx.core.net.NetSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -62,8 +64,7 @@ class SessionLinkTest {
 
   @Test
   void saysHelloAndSendsRequestsToTheNode() {
-    n1.start();
-    link = connect(n1);
+    connected();
     assertThat(link.state()).isEqualTo(Link.State.CONNECTED);
     assertThat(echo("evenkeel.api.topics", "hello")).isEqualTo("hello");
     Hello hello = n1.hellos.get(0);
@@ -77,8 +78,7 @@ class SessionLinkTest {
 
   @Test
   void aLargeAnswerReachesTheCallersContext() {
-    n1.start();
-    link = connect(n1);
+    connected();
     Context context = link.vertx().getOrCreateContext();
     Buffer large = Buffer.buffer(new byte[3 << 20]).setByte(2 << 20, (byte) 7);
     Future<Boolean> same =
@@ -141,11 +141,7 @@ class SessionLinkTest {
 
   @Test
   void aPortThatIsNoClientPortIsNamedWithWhatWouldBeRight() {
-    await(
-        vertx
-            .createNetServer()
-            .connectHandler(socket -> socket.handler(bytes -> socket.close()))
-            .listen(n1.port, FakeNode.HOST));
+    notANode(socket -> socket.handler(bytes -> socket.close()));
     assertThatThrownBy(() -> await(Evenkeel.connect(options(n1).setConnectTimeoutMillis(500))))
         .hasMessageContaining("127.0.0.1:" + n1.port + " closed the connection")
         .hasMessageContaining("name the base port of a node");
@@ -154,16 +150,22 @@ class SessionLinkTest {
   @Test
   void aNodeThatSpeaksTlsIsToldFromAWrongPortAtOnce() {
     byte[] alert = {21, 3, 3, 0, 2, 2, 10};
-    await(
-        vertx
-            .createNetServer()
-            .connectHandler(socket -> socket.handler(hello -> socket.end(Buffer.buffer(alert))))
-            .listen(n1.port, FakeNode.HOST));
+    notANode(socket -> socket.handler(hello -> socket.end(Buffer.buffer(alert))));
     assertThatThrownBy(() -> await(Evenkeel.connect(patient(n1))))
         .hasMessageContaining("127.0.0.1:" + n1.port + " speaks TLS")
         .hasMessageContaining("with ClientOptions.setCa")
         .hasMessageNotContaining("base port")
         .hasMessageNotContaining("Start one there");
+  }
+
+  /** Where n1 was to be, something else listens. */
+  private void notANode(Handler<NetSocket> what) {
+    await(vertx.createNetServer().connectHandler(what).listen(n1.port, FakeNode.HOST));
+  }
+
+  private void connected() {
+    n1.start();
+    link = connect(n1);
   }
 
   /** With a connect timeout that no test waits for. */
@@ -174,11 +176,7 @@ class SessionLinkTest {
   @Test
   void aNodeWithoutTlsIsNamedWhenTheClientSpeaksIt() {
     // A node says GOODBYE in plain text.
-    await(
-        vertx
-            .createNetServer()
-            .connectHandler(socket -> socket.handler(begin -> socket.end(Buffer.buffer("GOODBYE"))))
-            .listen(n1.port, FakeNode.HOST));
+    notANode(socket -> socket.handler(begin -> socket.end(Buffer.buffer("GOODBYE"))));
     String ca = TestCertificates.OURS.resolve("clients/ca.crt").toString();
     assertThatThrownBy(() -> await(Evenkeel.connect(patient(n1).setCa(ca))))
         .hasMessageContaining("does not answer with TLS (plain text came)")
@@ -202,22 +200,18 @@ class SessionLinkTest {
 
   @Test
   void aConnectionThatBreaksBeforeTheWelcomeMayBeOfAWrongPort() {
-    await(
-        vertx
-            .createNetServer()
-            .connectHandler(
-                socket ->
-                    socket.handler(
-                        hello -> {
-                          // So that closing it is a reset.
-                          ((NetSocketInternal) socket)
-                              .channelHandlerContext()
-                              .channel()
-                              .config()
-                              .setOption(ChannelOption.SO_LINGER, 0);
-                          socket.close();
-                        }))
-            .listen(n1.port, FakeNode.HOST));
+    notANode(
+        socket ->
+            socket.handler(
+                hello -> {
+                  // So that closing it is a reset.
+                  ((NetSocketInternal) socket)
+                      .channelHandlerContext()
+                      .channel()
+                      .config()
+                      .setOption(ChannelOption.SO_LINGER, 0);
+                  socket.close();
+                }));
     assertThatThrownBy(() -> await(Evenkeel.connect(options(n1).setConnectTimeoutMillis(1_000))))
         .hasMessageContaining("broke the connection instead of a WELCOME")
         .hasMessageContaining("name the base port of a node");
@@ -226,8 +220,7 @@ class SessionLinkTest {
   @Test
   void aRequestForANodeGoesToThatNodeAndUntilThenOverAnother() {
     cluster(n1, n2);
-    n1.start();
-    link = connect(n1);
+    connected();
     assertThat(echo(Addresses.data("n2"), "relayed")).isEqualTo("relayed");
     assertThat(n1.requests).containsExactly(Addresses.data("n2"));
     n2.start();
@@ -254,8 +247,7 @@ class SessionLinkTest {
                 new NodePlace("n1", FakeNode.HOST, n1.port),
                 new NodePlace("n2", FakeNode.HOST, n1.port)),
             FakeNode.LIMITS);
-    n1.start();
-    link = connect(n1);
+    connected();
     await().atMost(LONG).until(() -> n1.goodbyes.size() >= 2);
     assertThat(echo(Addresses.data("n2"), "x")).isEqualTo("x");
     assertThat(link.state()).isEqualTo(Link.State.CONNECTED);
@@ -264,9 +256,8 @@ class SessionLinkTest {
   @Test
   void questionsForAViewTakeTurns() {
     cluster(n1, n2);
-    n1.start();
     n2.start();
-    link = connect(n1);
+    connected();
     await().atMost(LONG).until(() -> n1.connections() == 1 && n2.connections() == 1);
     Wait.until(
         () -> {
@@ -279,8 +270,7 @@ class SessionLinkTest {
 
   @Test
   void comesBackAsAnotherSessionAndListensAgainWhenANodeIsBack() {
-    n1.start();
-    link = connect(n1);
+    connected();
     List<String> heard = new CopyOnWriteArrayList<>();
     List<Link.State> states = new CopyOnWriteArrayList<>();
     link.onState(states::add);
@@ -313,9 +303,8 @@ class SessionLinkTest {
   @Test
   void itsSessionOutlivesTheLossOfOneNode() {
     cluster(n1, n2);
-    n1.start();
     n2.start();
-    link = connect(n1);
+    connected();
     List<Link.State> states = new CopyOnWriteArrayList<>();
     link.onState(states::add);
     String session = link.clusterMember();
@@ -335,8 +324,7 @@ class SessionLinkTest {
   @Test
   void comesBackByANodeThatItHasLearned() {
     cluster(n1, n2);
-    n1.start();
-    link = connect(n1);
+    connected();
     n1.stop();
     await().atMost(LONG).until(() -> link.state() == Link.State.LOST);
     n2.start();
@@ -346,8 +334,7 @@ class SessionLinkTest {
 
   @Test
   void answersWhatIsPushedAndGivesFailuresBackAsRefusals() {
-    n1.start();
-    link = connect(n1);
+    connected();
     List<Boolean> onLinksVertx = new CopyOnWriteArrayList<>();
     Link.Listening served =
         link.serve(
@@ -371,8 +358,7 @@ class SessionLinkTest {
 
   @Test
   void severalListenAtOneAddressAndTheLastEndsIt() {
-    n1.start();
-    link = connect(n1);
+    connected();
     List<String> heard = new CopyOnWriteArrayList<>();
     Link.Listening first = link.listen("here", body -> heard.add("first " + body));
     Link.Listening second = link.listen("here", body -> heard.add("second " + body));
@@ -395,8 +381,7 @@ class SessionLinkTest {
   @Test
   void asksAgainToListenUntilTheNodeCan() {
     n1.listenRefusal = Refusal.UNAVAILABLE;
-    n1.start();
-    link = connect(n1);
+    connected();
     Link.Listening listening = link.listen("here", body -> {});
     await().atMost(LONG).until(() -> echo("echo", "x").equals("x"));
     assertThat(listening.registered().isComplete()).isFalse();
@@ -407,16 +392,14 @@ class SessionLinkTest {
   @Test
   void anAddressAtWhichNoClientMayListenIsAnError() {
     n1.listenRefusal = Refusal.INVALID;
-    n1.start();
-    link = connect(n1);
+    connected();
     assertThat(refusal(link.listen("secret", body -> {}).registered())).isEqualTo(Refusal.INVALID);
   }
 
   @Test
   void requestsInFlightWhenTheConnectionBreaksMayHaveHadAnEffect() {
     n1.holding = true;
-    n1.start();
-    link = connect(n1);
+    connected();
     Future<Buffer> asked = link.request("echo", Buffer.buffer(), 10 * 60_000);
     await().atMost(LONG).until(() -> !n1.requests.isEmpty());
     n1.cut();
@@ -425,8 +408,7 @@ class SessionLinkTest {
 
   @Test
   void everyRequestIsAnsweredWhileConnectionsBreak() throws Exception {
-    n1.start();
-    link = connect(n1);
+    connected();
     int threads = 3;
     int requests = 3_000;
     ConcurrentLinkedQueue<Future<Buffer>> asked = new ConcurrentLinkedQueue<>();
@@ -453,8 +435,7 @@ class SessionLinkTest {
   @Test
   void aRequestThatIsNotAnsweredInTimeMayHaveHadAnEffect() {
     n1.holding = true;
-    n1.start();
-    link = connect(n1);
+    connected();
     String session = link.clusterMember();
     for (int i = 0; i < KeepAlive.UNANSWERED_MAX + 1; i++) {
       assertThat(refusal(link.request("echo", Buffer.buffer(), 50)))
@@ -468,8 +449,7 @@ class SessionLinkTest {
 
   @Test
   void requestsWithoutAnswersShowThatANodeHangs() {
-    n1.start();
-    link = connect(n1);
+    connected();
     String before = link.clusterMember();
     n1.silent = true;
     for (int i = 0; i < KeepAlive.UNANSWERED_MAX; i++) {
@@ -485,8 +465,7 @@ class SessionLinkTest {
   @Test
   void anIdleConnectionIsKeptAliveAndASilentOneGivenUp() {
     n1.welcome = n1.welcome(new Welcome.Limits(1 << 20, 100, 64 << 20, 200), n1);
-    n1.start();
-    link = connect(n1);
+    connected();
     String session = link.clusterMember();
     await().atMost(LONG).until(() -> n1.pings.get() > 5);
     assertThat(link.clusterMember()).isEqualTo(session);
@@ -501,8 +480,7 @@ class SessionLinkTest {
   void aLargeFrameOnASlowNetworkIsNoSilence() {
     long keepAliveMillis = 500;
     n1.welcome = n1.welcome(new Welcome.Limits(1 << 20, 100, 64 << 20, keepAliveMillis), n1);
-    n1.start();
-    link = connect(n1);
+    connected();
     String session = link.clusterMember();
     List<String> heard = new CopyOnWriteArrayList<>();
     await(link.listen("here", body -> heard.add(body.toString())).registered());
@@ -517,8 +495,7 @@ class SessionLinkTest {
   void keepsTheLimitsOfTheNode() {
     n1.welcome = n1.welcome(new Welcome.Limits(1_000, 3, 1_500, 5_000), n1);
     n1.holding = true;
-    n1.start();
-    link = connect(n1);
+    connected();
     assertThat(refusal(link.request("echo", Buffer.buffer(new byte[1_000]), 60_000)))
         .isEqualTo(Refusal.TOO_LARGE);
     List<Future<Buffer>> taken = new ArrayList<>();
@@ -542,9 +519,8 @@ class SessionLinkTest {
   @Test
   void saysGoodbyeWhenItIsClosed() {
     cluster(n1, n2);
-    n1.start();
     n2.start();
-    link = connect(n1);
+    connected();
     await().atMost(LONG).until(() -> n2.connections() == 1);
     List<Link.State> states = new CopyOnWriteArrayList<>();
     link.onState(states::add);
@@ -559,8 +535,7 @@ class SessionLinkTest {
 
   @Test
   void closesWhileItIsLost() {
-    n1.start();
-    link = connect(n1);
+    connected();
     n1.stop();
     await().atMost(LONG).until(() -> link.state() == Link.State.LOST);
     await(link.close());

@@ -83,8 +83,7 @@ class SpooledProducerTest {
   @Test
   void whatAKilledProgramLeftIsSentByTheNextOneOnceAndInOrder() throws IOException {
     SpoolingProducer first = start(options());
-    sendAll(first, 0, 500);
-    await(first.flush());
+    sendAllAndFlush(first, 0, 500);
     broker.hold();
     sendAll(first, 500, 5_000);
     awaitWritten(first, 5_000);
@@ -94,8 +93,7 @@ class SpooledProducerTest {
     SpoolingProducer second = start(options().setSpool(image.toString()));
     assertThat(second.opened().messages()).isGreaterThanOrEqualTo(4_500);
     sendAll(second, 5_000, 6_000);
-    await(second.flush());
-    assertThat(sent()).isEqualTo(IntStream.range(0, 6_000).boxed().toList());
+    flushed(second, 6_000);
     assertThat(second.status().lostMessages()).isZero();
   }
 
@@ -111,8 +109,7 @@ class SpooledProducerTest {
     broker.release();
     SpoolingProducer second = start(options().setSpool(image.toString()));
     assertThat(second.opened().messages()).isGreaterThanOrEqualTo(5_000);
-    await(second.flush());
-    assertThat(sent()).isEqualTo(IntStream.range(0, 5_000).boxed().toList());
+    flushed(second, 5_000);
     assertThat(broker.compressions).contains(compression);
   }
 
@@ -129,9 +126,8 @@ class SpooledProducerTest {
       last = start(options().setSpool(image.toString()));
     }
     broker.release();
-    sendAll(last, 400, 450);
-    await(last.flush());
-    assertThat(sent()).isEqualTo(IntStream.range(0, 450).boxed().toList());
+    sendAllAndFlush(last, 400, 450);
+    assertSentBelow(450);
   }
 
   @Test
@@ -149,8 +145,7 @@ class SpooledProducerTest {
     }
     awaitWritten(producer, 20_000);
     broker.release();
-    await(producer.flush());
-    assertThat(sent()).isEqualTo(IntStream.range(0, 20_000).boxed().toList());
+    flushed(producer, 20_000);
     times(some.size(), i -> assertThat(await(some.get(i)).offset()).isEqualTo(i * 1_000 + 999));
   }
 
@@ -270,12 +265,10 @@ class SpooledProducerTest {
   @Test
   void aProducerThatWasForgottenGoesOnButDoesNotGuessAboutAnEarlierRun() throws IOException {
     SpoolingProducer first = start(options());
-    sendAll(first, 0, 10);
-    await(first.flush());
+    sendAllAndFlush(first, 0, 10);
     broker.logs.forEach(SimLog::forgetProducer);
-    sendAll(first, 10, 20);
-    await(first.flush());
-    assertThat(sent()).isEqualTo(IntStream.range(0, 20).boxed().toList());
+    sendAllAndFlush(first, 10, 20);
+    assertSentBelow(20);
     // What is copied while it is written may not be readable.
     await().ignoreExceptions().until(this::allNoted);
     broker.hold();
@@ -299,15 +292,13 @@ class SpooledProducerTest {
   @Test
   void killedWhileItOpenedANewEpochItGoesOnWithThatOne() throws IOException {
     SpoolingProducer first = start(options());
-    sendAll(first, 0, 10);
-    await(first.flush());
+    sendAllAndFlush(first, 0, 10);
     await().ignoreExceptions().until(this::allNoted);
     broker.logs.forEach(SimLog::forgetProducer);
     Path image = imageWhileOpening(first, 10, 20);
     SpoolingProducer second = start(options().setSpool(image.toString()));
-    sendAll(second, 20, 30);
-    await(second.flush());
-    assertThat(sent()).isEqualTo(IntStream.range(0, 30).boxed().toList());
+    sendAllAndFlush(second, 20, 30);
+    assertSentBelow(30);
     // And the epoch that it has now is in the spool.
     await(second.close());
     SpoolingProducer third = start(options().setSpool(image.toString()));
@@ -364,11 +355,9 @@ class SpooledProducerTest {
   @Test
   void itIsToldWhenTheLogHasMoreThanTheSpool() throws IOException {
     SpoolingProducer first = start(options());
-    sendAll(first, 0, 10);
-    await(first.flush());
+    sendAllAndFlush(first, 0, 10);
     Path image = image();
-    sendAll(first, 10, 25);
-    await(first.flush());
+    sendAllAndFlush(first, 10, 25);
     await(first.close());
     SpoolingProducer second = start(options().setSpool(image.toString()));
     await().until(() -> second.status().lostMessages() == 15);
@@ -413,6 +402,21 @@ class SpooledProducerTest {
     var producer = await(Producers.startSpooling(link, cluster, options, null, source));
     started.add(producer);
     return producer;
+  }
+
+  private static void sendAllAndFlush(SpoolingProducer producer, int from, int to) {
+    sendAll(producer, from, to);
+    await(producer.flush());
+  }
+
+  /** All numbers below that one are in the log then, each once and in order. */
+  private void flushed(SpoolingProducer producer, int below) {
+    await(producer.flush());
+    assertSentBelow(below);
+  }
+
+  private void assertSentBelow(int number) {
+    assertThat(sent()).isEqualTo(IntStream.range(0, number).boxed().toList());
   }
 
   private static void sendAll(SpoolingProducer producer, int from, int to) {
