@@ -40,7 +40,6 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.wire.Bytes;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -51,11 +50,13 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.DeliveryOptions;
+import io.vertx.core.eventbus.Message;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -133,34 +134,18 @@ class DispatcherVerticleTest {
 
     Future<Assignment> beat(boolean leaving) {
       return DispatcherVerticleTest.this.beat(
-          new Heartbeat(
-              "g",
-              name,
-              instance,
-              100,
-              leaving,
-              closing,
-              policy,
-              List.of("t"),
-              StartAt.EARLIEST,
-              connection,
-              "host",
-              7,
-              timeoutMillis,
-              120_000,
-              // The tests name the shards that move.
-              new Heartbeat.Wishes("average", null, 0, null, null, null, null),
-              marks(),
-              tally,
-              false,
-              flow,
-              null,
-              null,
-              null,
-              false,
-              null,
-              null,
-              List.of()));
+          with(
+              Heartbeats.beat("g", name, instance, 100),
+              JsonObject.of("leaving", leaving, "closing", closing, "consumed", 7L)
+                  .put("policy", policy)
+                  .put("clusterMember", connection)
+                  .put("memberTimeoutMillis", timeoutMillis)
+                  .put("lockTimeMillis", 120_000L)
+                  // The tests name the shards that move.
+                  .put("wishes", new Heartbeat.Wishes("average", null, 0, null, null, null, null))
+                  .put("marks", marks())
+                  .put("dedupTally", tally)
+                  .put("flow", flow)));
     }
 
     /** It takes up what it is told that it owns. */
@@ -198,6 +183,13 @@ class DispatcherVerticleTest {
     }
   }
 
+  private static Heartbeat with(Heartbeat beat, JsonObject values) {
+    for (Map.Entry<String, Object> each : values.getMap().entrySet()) {
+      beat = Heartbeats.with(beat, each.getKey(), each.getValue());
+    }
+    return beat;
+  }
+
   private Future<Assignment> beat(Heartbeat beat) {
     return ask(Addresses.dispatcher("n1"), beat.toJson())
         .map(json -> Assignment.fromJson((JsonObject) json));
@@ -210,9 +202,13 @@ class DispatcherVerticleTest {
         .<Buffer>request(address, question.toBuffer())
         .map(
             answer -> {
-              var text = StandardCharsets.UTF_8.decode(Frames.answerBody(answer.body())).toString();
+              String text = text(answer);
               return text.startsWith("[") ? new JsonArray(text) : new JsonObject(text);
             });
+  }
+
+  private static String text(Message<Buffer> answer) {
+    return StandardCharsets.UTF_8.decode(Frames.answerBody(answer.body())).toString();
   }
 
   private Refusal refusal(Future<?> future) {
@@ -222,6 +218,11 @@ class DispatcherVerticleTest {
     } catch (RefusedException e) {
       return e.refusal();
     }
+  }
+
+  /** Of a heartbeat. */
+  private Refusal refusal(JsonObject beat) {
+    return refusal(ask(Addresses.dispatcher("n1"), beat));
   }
 
   private Lease lease(int shard) {
@@ -243,6 +244,26 @@ class DispatcherVerticleTest {
     node.lead(new Leadership("n1", term, true));
   }
 
+  /** The first dispatcher begins, and a member a owns all shards. */
+  private TestMember ownsAll() {
+    return ownsAll(new TestMember("a"));
+  }
+
+  private TestMember ownsAll(TestMember member) {
+    lead(1);
+    await().until(() -> owners().equals("aaaa"));
+    return member;
+  }
+
+  /** The second member, b, gets two shards, which the first one is told to release. */
+  private void halfGoesFrom(TestMember a) {
+    await().until(() -> a.toldDraining(2) && a.toldDraining(3));
+    assertThat(owners()).isEqualTo("aaaa");
+    a.release(2);
+    a.release(3);
+    await().until(() -> owners().equals("aabb"));
+  }
+
   private PrometheusText text() throws Exception {
     await(Meters.of(vertx).refresh());
     return PrometheusText.parse(registry.scrape());
@@ -258,9 +279,7 @@ class DispatcherVerticleTest {
   @Test
   void figuresOfGroupsAreShownByWhoKnowsThem() throws Exception {
     assertThat(text().value("evenkeel_dispatcher_active")).isZero();
-    lead(1);
-    TestMember a = new TestMember("a");
-    await().until(() -> owners().equals("aaaa"));
+    TestMember a = ownsAll();
     Wait.untilAsserted(
         () -> {
           PrometheusText text = text();
@@ -317,27 +336,18 @@ class DispatcherVerticleTest {
   void untilTheLogWasReadHeartbeatsAreUnavailable() {
     broker.mute(true);
     lead(1);
-    assertThat(refusal(ask(Addresses.dispatcher("n1"), new JsonObject())))
-        .isEqualTo(Refusal.UNAVAILABLE);
+    assertThat(refusal(new JsonObject())).isEqualTo(Refusal.UNAVAILABLE);
     broker.mute(false);
-    Wait.untilAsserted(
-        () ->
-            assertThat(refusal(ask(Addresses.dispatcher("n1"), new JsonObject())))
-                .isEqualTo(Refusal.INVALID));
+    Wait.until(() -> refusal(new JsonObject()) == Refusal.INVALID);
   }
 
   @Test
   void malformedHeartbeatsAreRefused() {
     lead(1);
+    Heartbeat plain = Heartbeats.beat("g", "m", "i", 1);
     Heartbeat beat =
         Heartbeats.with(
-            Heartbeats.beat("g", "m", "i", 1),
-            "clusterMember",
-            "c",
-            "memberTimeoutMillis",
-            60_000L,
-            "lockTimeMillis",
-            0L);
+            plain, "clusterMember", "c", "memberTimeoutMillis", 60_000L, "lockTimeMillis", 0L);
     JsonArray incomplete = new JsonArray().add(new JsonArray().add(1));
     JsonArray incompleteKey = new JsonArray().add(new JsonArray().add("key"));
     List<JsonObject> malformed =
@@ -350,11 +360,9 @@ class DispatcherVerticleTest {
             beat.toJson().putNull("instance"),
             beat.toJson().put("mode", GroupPolicy.MODE_LEVEL).put("range", 1).putNull("instance"),
             beat.toJson().putNull("bornMillis"));
-    Wait.until(() -> refusal(ask(Addresses.dispatcher("n1"), malformed.get(0))) == Refusal.INVALID);
+    Wait.until(() -> refusal(malformed.get(0)) == Refusal.INVALID);
     for (JsonObject each : malformed) {
-      assertThat(refusal(ask(Addresses.dispatcher("n1"), each)))
-          .as(each.encode())
-          .isEqualTo(Refusal.INVALID);
+      assertThat(refusal(each)).as(each.encode()).isEqualTo(Refusal.INVALID);
     }
   }
 
@@ -394,9 +402,7 @@ class DispatcherVerticleTest {
 
   @Test
   void stepsOfTheShardsOfADataGroupTravelTogether() {
-    lead(1);
-    TestMember a = new TestMember("a");
-    await().until(() -> owners().equals("aaaa"));
+    TestMember a = ownsAll();
     new TestMember("b");
     await().until(() -> a.toldDraining(2) && a.toldDraining(3));
     assertThat(broker.joined).containsExactly(2, 2);
@@ -405,9 +411,7 @@ class DispatcherVerticleTest {
   @Test
   void nodesOfAFormerVersionGetOneStepAtATime() {
     broker.former = true;
-    lead(1);
-    new TestMember("a");
-    await().until(() -> owners().equals("aaaa"));
+    ownsAll();
     assertThat(broker.joined).isEmpty();
   }
 
@@ -418,20 +422,14 @@ class DispatcherVerticleTest {
       broker.log.failures.add(new FailureFigures("g", new Shard(1, 3), 0, 0, 3, 3, 0));
       broker.log.failures.add(new FailureFigures("other", new Shard(1, 3), 7, 7, 7, 7, 7));
     }
-    lead(1);
-    TestMember a = new TestMember("a");
-    await().until(() -> owners().equals("aaaa"));
+    TestMember a = ownsAll();
     TestMember b = new TestMember("b");
-    await().until(() -> a.toldDraining(2) && a.toldDraining(3));
-    assertThat(owners()).isEqualTo("aaaa");
-    a.release(2);
-    a.release(3);
-    await().until(() -> owners().equals("aabb"));
+    halfGoesFrom(a);
     assertThat(lease(0).epoch()).isEqualTo(1);
     assertThat(lease(2).epoch()).isEqualTo(2);
     assertThat(await(b.beat(false)).shards()).hasSize(2);
 
-    var group = (JsonObject) await(ask(Addresses.groups("n1"), new JsonObject().put("group", "g")));
+    JsonObject group = group();
     assertThat(group.getJsonObject("level").getMap())
         .containsOnlyKeys(
             "range", "strategy", "gap", "round", "holder", "heldMs", "setAside", "bars")
@@ -462,12 +460,7 @@ class DispatcherVerticleTest {
 
     b.leave();
     await().until(() -> owners().equals("aaaa"));
-    JsonArray moves =
-        (JsonArray)
-            await(
-                ask(
-                    Addresses.groups("n1"),
-                    new JsonObject().put("rebalances", "g").put("limit", 2)));
+    JsonArray moves = moves(2);
     assertThat(moves).hasSize(2);
     assertThat(moves.getJsonObject(0).getString("reason")).isEqualTo("member left");
     assertThat(moves.getJsonObject(0).getString("from")).isEqualTo("b");
@@ -476,9 +469,7 @@ class DispatcherVerticleTest {
   /** It releases its shards by itself; until then nobody asks it to. */
   @Test
   void whatAMemberThatLeavesOwnsIsShownAsDraining() throws Exception {
-    lead(1);
-    TestMember a = new TestMember("a");
-    await().until(() -> owners().equals("aaaa"));
+    TestMember a = ownsAll();
     a.silence();
     a.closing = true;
     await(a.beat(false));
@@ -499,8 +490,7 @@ class DispatcherVerticleTest {
   }
 
   private JsonObject dedup() throws Exception {
-    return ((JsonObject) await(ask(Addresses.groups("n1"), new JsonObject().put("group", "g"))))
-        .getJsonObject("dedup");
+    return group().getJsonObject("dedup");
   }
 
   private JsonObject group() throws Exception {
@@ -509,22 +499,20 @@ class DispatcherVerticleTest {
 
   @Test
   void ratesAreSummedOverMembersAlsoOverThoseThatLeft() throws Exception {
-    lead(1);
-    TestMember a = new TestMember("a");
-    await().until(() -> owners().equals("aaaa"));
-    assertThat(group().getJsonObject("rates").getMap())
+    TestMember a = ownsAll();
+    assertThat(rates().getMap())
         .containsOnlyKeys("delayed", "dropped", "waiting", "shardsWaiting")
         .containsEntry("dropped", null);
     TestMember b = new TestMember("b");
     a.flow = new FlowTally(Figures.of(GroupFigure.Section.RATES, 5, 3, 2, 1), null, null);
     b.flow = new FlowTally(Figures.of(GroupFigure.Section.RATES, 7, 4, 9, 0), null, null);
-    await().until(() -> Long.valueOf(7).equals(group().getJsonObject("rates").getLong("dropped")));
-    assertThat(group().getJsonObject("rates"))
+    await().until(() -> Long.valueOf(7).equals(rates().getLong("dropped")));
+    assertThat(rates())
         .isEqualTo(JsonObject.of("delayed", 12, "dropped", 7, "waiting", 11, "shardsWaiting", 1));
     b.flow = new FlowTally(Figures.of(GroupFigure.Section.RATES, 7, 6, 9, 0), null, null);
     b.leave();
-    await().until(() -> Long.valueOf(2).equals(group().getJsonObject("rates").getLong("waiting")));
-    assertThat(group().getJsonObject("rates").getLong("dropped")).isEqualTo(9);
+    await().until(() -> Long.valueOf(2).equals(rates().getLong("waiting")));
+    assertThat(rates().getLong("dropped")).isEqualTo(9);
   }
 
   @Test
@@ -549,10 +537,8 @@ class DispatcherVerticleTest {
 
   @Test
   void dedupIsSummedOverMembersAndTheAutomataOfTheDeadAreSwept() throws Exception {
-    lead(1);
     GroupPolicy policy = GroupPolicy.of("sharded", null, null, "payload");
-    TestMember a = new TestMember("a", policy);
-    await().until(() -> owners().equals("aaaa"));
+    TestMember a = ownsAll(new TestMember("a", policy));
     assertThat(dedup().getString("mode")).isEqualTo("payload");
     assertThat(dedup().getMap()).containsEntry("accepted", null).containsEntry("savedShare", null);
     TestMember b = new TestMember("b", policy);
@@ -595,10 +581,8 @@ class DispatcherVerticleTest {
     synchronized (broker.log) {
       broker.log.failures.add(new FailureFigures("g", new Shard(1, 0), 2, 2, 0, 1, 99));
     }
-    lead(1);
     GroupPolicy policy = GroupPolicy.of("sharded", null, null, "payload");
-    TestMember a = new TestMember("a", policy);
-    await().until(() -> owners().equals("aaaa"));
+    TestMember a = ownsAll(new TestMember("a", policy));
     TestMember b = new TestMember("b", policy);
     a.tally = tally(40, 1, 0.2, "high");
     b.tally = tally(20, 2, 0.4, "none");
@@ -649,9 +633,12 @@ class DispatcherVerticleTest {
   }
 
   private JsonArray moves() throws Exception {
-    return (JsonArray)
-        await(
-            ask(Addresses.groups("n1"), new JsonObject().put("rebalances", "g").put("limit", 99)));
+    return moves(99);
+  }
+
+  private JsonArray moves(int limit) throws Exception {
+    JsonObject question = JsonObject.of("rebalances", "g", "limit", limit);
+    return (JsonArray) await(ask(Addresses.groups("n1"), question));
   }
 
   private double counted() {
@@ -660,14 +647,9 @@ class DispatcherVerticleTest {
 
   @Test
   void theNextDispatcherKnowsTheMovesAndDoesNotCountThemAgain() throws Exception {
-    lead(1);
-    TestMember a = new TestMember("a");
-    await().until(() -> owners().equals("aaaa"));
+    TestMember a = ownsAll();
     TestMember b = new TestMember("b");
-    await().until(() -> a.toldDraining(2) && a.toldDraining(3));
-    a.release(2);
-    a.release(3);
-    await().until(() -> owners().equals("aabb"));
+    halfGoesFrom(a);
     await().until(() -> broker.log.moves.size() == 6);
     JsonArray before = moves();
     assertThat(before).hasSize(6);
@@ -684,14 +666,9 @@ class DispatcherVerticleTest {
 
   @Test
   void clusterMemberThatLeavesTakesItsConsumerAlong() {
-    lead(1);
-    TestMember a = new TestMember("a");
-    await().until(() -> owners().equals("aaaa"));
+    TestMember a = ownsAll();
     TestMember b = new TestMember("b");
-    await().until(() -> a.toldDraining(2) && a.toldDraining(3));
-    a.release(2);
-    a.release(3);
-    await().until(() -> owners().equals("aabb"));
+    halfGoesFrom(a);
     b.silence();
     cluster.left("c-" + b.instance);
     await().until(() -> owners().equals("aaaa"));
@@ -730,14 +707,9 @@ class DispatcherVerticleTest {
   @Test
   void sessionThatEndsTakesItsConsumerAlongAndOthersStay() throws Exception {
     connected("s-a");
-    lead(1);
-    TestMember a = inSession("a", "s-a");
-    await().until(() -> owners().equals("aaaa"));
+    TestMember a = ownsAll(inSession("a", "s-a"));
     TestMember b = inSession("b", "s-b");
-    await().until(() -> a.toldDraining(2) && a.toldDraining(3));
-    a.release(2);
-    a.release(3);
-    await().until(() -> owners().equals("aabb"));
+    halfGoesFrom(a);
     b.silence();
     vertx.eventBus().publish(Addresses.SESSIONS_ENDED, Buffer.buffer("nonsense"));
     // That one has another connection.
@@ -751,9 +723,7 @@ class DispatcherVerticleTest {
 
   @Test
   void sessionThatWasTakenForEndedCountsAgainWhenANodeHasIt() {
-    lead(1);
-    TestMember a = inSession("a", "s-a");
-    await().until(() -> owners().equals("aaaa"));
+    TestMember a = ownsAll(inSession("a", "s-a"));
     closed("s-a");
     await().until(() -> refusal(a.beat(false)) == Refusal.UNAVAILABLE);
     connected("s-a");
@@ -763,14 +733,9 @@ class DispatcherVerticleTest {
   @Test
   void sessionThatEndsBeforeTheNextDispatcherBeginsIsNotForgotten() throws Exception {
     connected("s-a");
-    lead(1);
-    TestMember a = inSession("a", "s-a");
-    await().until(() -> owners().equals("aaaa"));
+    TestMember a = ownsAll(inSession("a", "s-a"));
     TestMember b = inSession("b", "s-b");
-    await().until(() -> a.toldDraining(2) && a.toldDraining(3));
-    a.release(2);
-    a.release(3);
-    await().until(() -> owners().equals("aabb"));
+    halfGoesFrom(a);
     FakeCluster.Table registry = (FakeCluster.Table) cluster.registry();
     await().until(() -> registry.entries.size() == 2);
     node.lead(new Leadership("n2", 2, false));
@@ -784,9 +749,7 @@ class DispatcherVerticleTest {
   @Test
   void claimsOfSessionsAreSweptWhenNoNodeHasThem() {
     connected("s-new");
-    lead(1);
-    TestMember a = new TestMember("a", GroupPolicy.of("sharded", null, null, "payload"));
-    await().until(() -> owners().equals("aaaa"));
+    TestMember a = ownsAll(new TestMember("a", GroupPolicy.of("sharded", null, null, "payload")));
     // No heartbeat has come from any of them.
     cluster.claimants().addAll(List.of("s-new", "s-old", "c-old", a.connection));
     await().until(() -> cluster.claimants().equals(Set.of("s-new", a.connection)));
@@ -794,9 +757,7 @@ class DispatcherVerticleTest {
 
   @Test
   void clearedMapsAreFilledAgainAndMoveNothing() throws Exception {
-    lead(1);
-    new TestMember("a");
-    await().until(() -> owners().equals("aaaa"));
+    ownsAll();
     FakeCluster.Table registry = (FakeCluster.Table) cluster.registry();
     FakeCluster.Table ownership = (FakeCluster.Table) cluster.ownership();
     await().until(() -> registry.entries.size() == 1 && ownership.entries.size() == 4);
@@ -809,9 +770,7 @@ class DispatcherVerticleTest {
 
   @Test
   void nextTermGoesOnWithTheSameEpochs() throws Exception {
-    lead(1);
-    TestMember a = new TestMember("a");
-    await().until(() -> owners().equals("aaaa"));
+    TestMember a = ownsAll();
     Assignment before = await(a.beat(false));
     node.lead(new Leadership("n2", 2, false));
     assertThat(refusal(a.beat(false))).isEqualTo(Refusal.NOT_LEADER);
@@ -824,33 +783,13 @@ class DispatcherVerticleTest {
   }
 
   private Heartbeat levelBeat(String group, String member, String topic, String user, String home) {
-    return new Heartbeat(
-        group,
-        member,
-        "run-of-alice",
-        100,
-        false,
-        false,
-        GroupPolicy.of(GroupPolicy.MODE_LEVEL, 10, null, null),
-        List.of(topic),
-        StartAt.EARLIEST,
-        null,
-        "host",
-        0,
-        60_000,
-        0,
-        new Heartbeat.Wishes(null, null, 0, null, null, null, null),
-        List.of(),
-        null,
-        false,
-        null,
-        null,
-        user,
-        null,
-        false,
-        null,
-        home,
-        List.of());
+    return with(
+        Heartbeats.beat(group, member, "run-of-alice", 100),
+        JsonObject.of("user", user, "home", home, "topics", List.of(topic))
+            .put("policy", GroupPolicy.of(GroupPolicy.MODE_LEVEL, 10, null, null))
+            .put("memberTimeoutMillis", 60_000L)
+            .put("lockTimeMillis", 0L)
+            .put("wishes", new Heartbeat.Wishes(null, null, 0, null, null, null, null)));
   }
 
   private Future<Assignment> levelBeatOf(String group, String member, String user, String home) {
@@ -865,13 +804,19 @@ class DispatcherVerticleTest {
             Addresses.dispatcher("n1"),
             levelBeat(group, member, topic, user, home).toJson().toBuffer(),
             new DeliveryOptions().addHeader(Frames.USER, user))
-        .map(
-            answer ->
-                Assignment.fromJson(
-                    new JsonObject(
-                        StandardCharsets.UTF_8
-                            .decode(Frames.answerBody(answer.body()))
-                            .toString())));
+        .map(answer -> Assignment.fromJson(new JsonObject(text(answer))));
+  }
+
+  /** The relay of that node tells that it was asked, and refuses for now. */
+  private void relayOf(String home, Runnable asked) {
+    vertx
+        .eventBus()
+        .consumer(
+            Addresses.relay(home),
+            question -> {
+              question.reply(Frames.refusal(Refusal.UNAVAILABLE, "not yet"));
+              asked.run();
+            });
   }
 
   /**
@@ -882,15 +827,8 @@ class DispatcherVerticleTest {
   void aHeartbeatOfAnotherUserDoesNotSayWhereALevelMemberListens() throws Exception {
     List<String> asked = new CopyOnWriteArrayList<>();
     for (String home : List.of("alices", "bobs")) {
-      vertx
-          .eventBus()
-          .consumer(
-              Addresses.relay(home),
-              question -> {
-                asked.add(home);
-                // It is asked again soon.
-                question.reply(Frames.refusal(Refusal.UNAVAILABLE, "not yet"));
-              });
+      // It is asked again soon.
+      relayOf(home, () -> asked.add(home));
     }
     lead(1);
     Wait.untilAsserted(
@@ -917,14 +855,7 @@ class DispatcherVerticleTest {
     logger.addAppender(told);
     try {
       CompletableFuture<Void> asked = new CompletableFuture<>();
-      vertx
-          .eventBus()
-          .consumer(
-              Addresses.relay("home"),
-              question -> {
-                question.reply(Frames.refusal(Refusal.UNAVAILABLE, "not yet"));
-                asked.complete(null);
-              });
+      relayOf("home", () -> asked.complete(null));
       lead(1);
       Wait.untilAsserted(
           () -> assertThat(refusal(levelBeatOf("p", "m", "z*", "alice", "home"))).isNull());
@@ -952,9 +883,7 @@ class DispatcherVerticleTest {
 
   @Test
   void topicThatAppearsIsTakenUp() {
-    lead(1);
-    new TestMember("a");
-    await().until(() -> owners().equals("aaaa"));
+    ownsAll();
     synchronized (broker.log) {
       broker.log.topics.clear();
       broker.log.topic(1, "t", 5);
