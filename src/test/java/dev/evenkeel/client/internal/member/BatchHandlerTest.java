@@ -15,7 +15,6 @@ import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.MessageContext;
 import dev.evenkeel.client.Rate;
-import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.List;
@@ -290,18 +289,6 @@ class BatchHandlerTest extends MemberBench {
     Awaitility.await().until(() -> cluster.lease(0).committed() == 7);
     await(consumer.close());
     assertThat(handler.calls).hasSize(1);
-  }
-
-  private static void check(ConsumerOptions options, ConsumerHandler handler) {
-    ConsumerOptions own = new ConsumerOptions(options.toJson());
-    OptionsCheck.check(own);
-    OptionsCheck.check(own, handler);
-  }
-
-  private static void refused(String why, ConsumerOptions options, ConsumerHandler handler) {
-    assertThatThrownBy(() -> check(options, handler))
-        .isInstanceOf(RefusedException.class)
-        .hasMessageContaining(why);
   }
 
   @Test

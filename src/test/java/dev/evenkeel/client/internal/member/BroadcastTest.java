@@ -89,7 +89,6 @@ class BroadcastTest extends MemberBench {
   @Test
   void theEndIsStoredBeforeAnythingIsRead() {
     cluster.append(0, messages(0, 50));
-    List<Integer> seen = new CopyOnWriteArrayList<>();
     Consumer first = await(start(options("a").setStart(StartAt.LATEST), seen));
     Awaitility.await().until(() -> first.ownedShards() == SHARDS);
     assertThat(file("a")).contains("\n0 50\n1 0\n");
@@ -118,7 +117,6 @@ class BroadcastTest extends MemberBench {
   @Test
   void aDamagedFileIsRefusedOrReplacedAsAsked() throws IOException {
     cluster.append(0, messages(0, 20));
-    List<Integer> seen = new CopyOnWriteArrayList<>();
     Consumer first = await(start(options("a"), seen));
     Awaitility.await().until(() -> seen.size() == 20);
     await(first.close());
@@ -142,7 +140,6 @@ class BroadcastTest extends MemberBench {
   @Test
   void whatRetentionHasDroppedIsPassedOver() {
     cluster.append(0, messages(0, 20));
-    List<Integer> seen = new CopyOnWriteArrayList<>();
     Consumer first = await(start(options("a"), seen));
     Awaitility.await().until(() -> seen.size() == 20);
     await(first.close());
@@ -163,7 +160,6 @@ class BroadcastTest extends MemberBench {
     cluster.serve(
         Addresses.groups("n1"), request -> Future.succeededFuture(Frames.answer(new byte[0])));
     cluster.append(0, messages(0, 2));
-    List<Integer> seen = new CopyOnWriteArrayList<>();
     List<Promise<Void>> held = new CopyOnWriteArrayList<>();
     Consumer consumer =
         start(
@@ -215,7 +211,6 @@ class BroadcastTest extends MemberBench {
   @Test
   void progressIsStoredAlsoWithoutAConnection() {
     cluster.append(0, messages(0, 30));
-    List<Integer> seen = new CopyOnWriteArrayList<>();
     Consumer first = await(start(options("a").setCommitMillis(60_000), seen));
     Awaitility.await().until(() -> seen.size() == 30);
     cluster.become(Link.State.LOST);

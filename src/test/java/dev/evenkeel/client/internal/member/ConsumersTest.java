@@ -39,7 +39,6 @@ class ConsumersTest extends MemberBench {
 
   @Test
   void pullsCommitsAndReleasesOnClose() {
-    List<Integer> seen = new CopyOnWriteArrayList<>();
     Consumer consumer =
         start(
             delivery -> {
@@ -88,21 +87,13 @@ class ConsumersTest extends MemberBench {
   @Test
   void readsFromNodesOfAFormerVersion() {
     cluster.formerVersion();
-    List<Integer> seen = new CopyOnWriteArrayList<>();
-    Consumer consumer = start(numbersTo(seen));
-    grant(0, 0, 10);
-    Awaitility.await().until(() -> seen.size() == 10);
-    await(consumer.close());
+    await(readsTen().close());
   }
 
   @Test
   void worksAlthoughTheClusterDoesNotGetToKnowWhereItListens() {
     cluster.registerNobody();
-    List<Integer> seen = new CopyOnWriteArrayList<>();
-    Consumer consumer = start(numbersTo(seen));
-    grant(0, 0, 10);
-    Awaitility.await().until(() -> seen.size() == 10);
-    await(consumer.close());
+    await(readsTen().close());
   }
 
   /** A handler with state, whose messages end when the test says so. */
@@ -258,10 +249,7 @@ class ConsumersTest extends MemberBench {
 
   @Test
   void aLostConnectionIsNoMoreThanAPause() {
-    List<Integer> seen = new CopyOnWriteArrayList<>();
-    Consumer consumer = start(numbersTo(seen));
-    grant(0, 0, 10);
-    Awaitility.await().until(() -> seen.size() == 10);
+    Consumer consumer = readsTen();
     cluster.become(Link.State.LOST);
     cluster.append(0, messages(10, 10));
     cluster.become(Link.State.CONNECTED);
@@ -273,11 +261,7 @@ class ConsumersTest extends MemberBench {
   @Test
   void leadersAreFollowed() {
     cluster.leaderInView("n2");
-    List<Integer> seen = new CopyOnWriteArrayList<>();
-    Consumer consumer = start(numbersTo(seen));
-    grant(0, 0, 10);
-    Awaitility.await().until(() -> seen.size() == 10);
-    await(consumer.close());
+    await(readsTen().close());
     assertThat(cluster.lease(0).committed()).isEqualTo(10);
   }
 
@@ -319,7 +303,6 @@ class ConsumersTest extends MemberBench {
   @Test
   void aFetchAtANodeThatLeadsNoMoreIsGivenUp() {
     cluster.leaderInView("n3");
-    List<Integer> seen = new CopyOnWriteArrayList<>();
     Consumer consumer = start(numbersTo(seen));
     grant(0, 0, 10);
     Awaitility.await().until(() -> cluster.deadRequests() > 0);
@@ -343,7 +326,6 @@ class ConsumersTest extends MemberBench {
 
   @Test
   void whatRetentionDroppedIsSkipped() {
-    List<Integer> seen = new CopyOnWriteArrayList<>();
     cluster.append(0, messages(0, 10));
     cluster.append(0, messages(10, 10));
     cluster.dropBefore(0, 10);
@@ -357,11 +339,8 @@ class ConsumersTest extends MemberBench {
 
   @Test
   void aCorruptBatchIsNeverHandedOut() {
-    List<Integer> seen = new CopyOnWriteArrayList<>();
     cluster.append(0, messages(0, 5));
-    BatchBuilder builder = new BatchBuilder(1024);
-    messages(5, 5).forEach(builder::add);
-    Batch corrupt = builder.build(1, 0, 0);
+    Batch corrupt = fromFive();
     int at = corrupt.length() - 1;
     corrupt.bytes().put(at, (byte) (corrupt.bytes().get(at) ^ 1));
     cluster.append(0, corrupt);
@@ -374,18 +353,21 @@ class ConsumersTest extends MemberBench {
     await(consumer.close());
   }
 
-  /** It was appended before nodes checked what is inside. */
-  private static Batch malformed() {
+  private static Batch fromFive() {
     BatchBuilder builder = new BatchBuilder(1024);
     messages(5, 5).forEach(builder::add);
-    Batch malformed = builder.build(1, 0, 0);
+    return builder.build(1, 0, 0);
+  }
+
+  /** It was appended before nodes checked what is inside. */
+  private static Batch malformed() {
+    Batch malformed = fromFive();
     malformed.bytes().putInt(32, 7);
     return malformed.stamped(1, 0, 0);
   }
 
   @Test
   void aConsumerThatStopsAtWhatItCannotReadGoesOnAfterAReset() {
-    List<Integer> seen = new CopyOnWriteArrayList<>();
     cluster.append(0, messages(0, 5));
     cluster.append(0, malformed());
     cluster.append(0, messages(20, 5));
@@ -408,7 +390,6 @@ class ConsumersTest extends MemberBench {
 
   @Test
   void otherShardsGoOnWhileOneWaitsAndThatOneDoesAfterAReset() {
-    List<Integer> seen = new CopyOnWriteArrayList<>();
     Batch corrupt = malformed();
     corrupt.bytes().put(corrupt.length() - 1, (byte) 1);
     cluster.append(0, corrupt);

@@ -1,8 +1,9 @@
 package dev.evenkeel.client.internal.member;
 
+import static dev.evenkeel.client.internal.member.MemberBench.check;
+import static dev.evenkeel.client.internal.member.MemberBench.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
@@ -11,7 +12,6 @@ import dev.evenkeel.client.ContextHandler;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.MessageContext;
 import dev.evenkeel.client.ShardContext;
-import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.util.List;
@@ -36,18 +36,6 @@ class DeliveryOptionsTest {
 
   private static ConsumerOptions options(DeliveryPolicy delivery) {
     return new ConsumerOptions().setGroup("g").setTopics(List.of("t")).setDelivery(delivery);
-  }
-
-  private static void check(ConsumerOptions options, ConsumerHandler handler) {
-    ConsumerOptions own = new ConsumerOptions(options.toJson());
-    OptionsCheck.check(own);
-    OptionsCheck.check(own, handler);
-  }
-
-  private static void refused(String why, ConsumerOptions options, ConsumerHandler handler) {
-    assertThatThrownBy(() -> check(options, handler))
-        .isInstanceOf(RefusedException.class)
-        .hasMessageContaining(why);
   }
 
   @Test

@@ -15,6 +15,7 @@ import dev.evenkeel.bus.Views;
 import dev.evenkeel.dedup.State;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Outcome;
@@ -46,9 +47,11 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 
 /**
  * One node's broker and dispatcher behind a link, in memory: topic "t" (number 1) with some shards
@@ -159,32 +162,31 @@ public final class FakeCluster implements Link {
 
   /** An operator moves the group, and the member gets the shard again. */
   synchronized void reset(int shard, long offset) {
-    Lease reset = leases.get(shard(shard)).reset(offset);
-    leases.put(
-        shard(shard),
-        reset.granted(member.member(), member.instance(), 0, reset.ownerTimeoutMillis()));
-    push();
+    change(
+        shard,
+        lease ->
+            lease
+                .reset(offset)
+                .granted(member.member(), member.instance(), 0, lease.ownerTimeoutMillis()));
   }
 
   /** Gives the shard to somebody else. */
   synchronized void steal(int shard) {
-    Lease old = leases.get(shard(shard));
-    leases.put(shard(shard), old.granted("other", "other-instance", 0, old.ownerTimeoutMillis()));
-    push();
+    change(shard, lease -> lease.granted("other", "other-instance", 0, lease.ownerTimeoutMillis()));
   }
 
   synchronized void drain(int shard) {
-    Lease old = leases.get(shard(shard));
-    leases.put(
-        shard(shard),
-        old.draining(
-            new dev.evenkeel.protocol.Drain("other", System.currentTimeMillis() + 50_000)));
-    push();
+    Drain drain = new Drain("other", System.currentTimeMillis() + 50_000);
+    change(shard, lease -> lease.draining(drain));
   }
 
   /** The hand-over is called off. */
   synchronized void callOff(int shard) {
-    leases.put(shard(shard), leases.get(shard(shard)).draining(null));
+    change(shard, lease -> lease.draining(null));
+  }
+
+  private void change(int shard, UnaryOperator<Lease> how) {
+    leases.computeIfPresent(shard(shard), (any, lease) -> how.apply(lease));
     push();
   }
 
@@ -284,19 +286,14 @@ public final class FakeCluster implements Link {
     } else if (request.offset() < log.end || request.waitMillis() == 0) {
       answer.complete(read(log, request));
     } else {
-      log.waiters.add(
+      Runnable end =
           () -> {
             synchronized (this) {
               answer.tryComplete(read(log, request));
             }
-          });
-      vertx.setTimer(
-          request.waitMillis(),
-          id -> {
-            synchronized (this) {
-              answer.tryComplete(read(log, request));
-            }
-          });
+          };
+      log.waiters.add(end);
+      vertx.setTimer(request.waitMillis(), id -> end.run());
     }
     return answer.future();
   }
@@ -340,6 +337,10 @@ public final class FakeCluster implements Link {
     return Frames.answer(out.view());
   }
 
+  private static Reply fenced(Lease lease) {
+    return Reply.refused(Refusal.FENCED, "the epoch is " + lease.epoch());
+  }
+
   private Reply submit(DataCommand command) {
     commands.add(command);
     if (command instanceof DataCommand.OpenPublisher) {
@@ -353,7 +354,7 @@ public final class FakeCluster implements Link {
     if (command instanceof DataCommand.Commit c) {
       Lease lease = leases.get(c.shard());
       if (!lease.ownedAt(c.epoch())) {
-        return Reply.refused(Refusal.FENCED, "the epoch is " + lease.epoch());
+        return fenced(lease);
       }
       leases.put(c.shard(), lease.committedAt(Math.max(lease.committed(), c.offset())));
       return Reply.DONE;
@@ -370,7 +371,7 @@ public final class FakeCluster implements Link {
     if (command instanceof DataCommand.RecordOutcomes c) {
       Lease lease = leases.get(c.shard());
       if (!lease.ownedAt(c.epoch())) {
-        return Reply.refused(Refusal.FENCED, "the epoch is " + lease.epoch());
+        return fenced(lease);
       }
       // There is never room, so that all stays in the window.
       return new Reply.OfOffsets(
@@ -385,7 +386,7 @@ public final class FakeCluster implements Link {
       return Reply.DONE;
     }
     if (!lease.ownedAt(r.epoch())) {
-      return Reply.refused(Refusal.FENCED, "the epoch is " + lease.epoch());
+      return fenced(lease);
     }
     leases.put(
         r.shard(),
@@ -396,6 +397,10 @@ public final class FakeCluster implements Link {
     return Reply.DONE;
   }
 
+  private static Future<Buffer> refused(Refusal refusal, String detail) {
+    return Future.succeededFuture(Frames.refusal(refusal, detail));
+  }
+
   private Future<Buffer> broker(Buffer request) {
     ByteBuffer body = Frames.body(request);
     ByteReader in = new ByteReader(body);
@@ -404,11 +409,11 @@ public final class FakeCluster implements Link {
       case BROWSE:
         FetchRequest fetch = FetchRequest.decode(body);
         return formerVersion && fetch.failuresKnown() != FetchRequest.FAILURES_UNKNOWN
-            ? Future.succeededFuture(Frames.refusal(Refusal.INVALID, "8 bytes too many"))
+            ? refused(Refusal.INVALID, "8 bytes too many")
             : fetch(fetch);
       case FETCH_MANY:
         return formerVersion
-            ? Future.succeededFuture(Frames.refusal(Refusal.WRONG_VERSION, "unknown operation"))
+            ? refused(Refusal.WRONG_VERSION, "unknown operation")
             : fetchMany(FetchManyRequest.decode(body));
       case FIND_OFFSET:
         Log log = logs.get(RecordCodec.shard(in));
@@ -424,7 +429,7 @@ public final class FakeCluster implements Link {
         DataCommand command = CommandCodec.data(in);
         Shard shard = shardOf(command);
         if (shard != null && group != shard.dataGroup(2)) {
-          return Future.succeededFuture(Frames.refusal(Refusal.INVALID, "group " + group));
+          return refused(Refusal.INVALID, "group " + group);
         }
         Reply reply = submit(command);
         if (submitsToLose > 0) {
@@ -444,7 +449,7 @@ public final class FakeCluster implements Link {
         }
         return Future.succeededFuture(Frames.answer(new AppendResults(1, results).encode()));
       default:
-        return Future.succeededFuture(Frames.refusal(Refusal.INVALID, "not faked"));
+        return refused(Refusal.INVALID, "not faked");
     }
   }
 
@@ -508,23 +513,19 @@ public final class FakeCluster implements Link {
         result = Future.succeededFuture(view().toJson().toBuffer());
       } else if (body.length() == 0 && !servers.containsKey(address)) {
         // The directory asks so, to keep the ways known.
-        result = Future.succeededFuture(Frames.refusal(Refusal.INVALID, "an empty request"));
-      } else if (address.equals(Addresses.dispatcher("n1"))) {
+        result = refused(Refusal.INVALID, "an empty request");
+      } else if (Set.of(Addresses.dispatcher("n1"), Addresses.dispatcher("n3")).contains(address)) {
         result = Future.succeededFuture(dispatch(body));
-      } else if (address.equals(Addresses.data("n1")) || address.equals(Addresses.control("n1"))) {
-        result = broker(body);
       } else if (address.endsWith("n3.data")) {
         // A node that has died with its registrations still there.
         deadRequests++;
         result = Promise.<Buffer>promise().future();
-      } else if (address.equals(Addresses.control("n3"))) {
+      } else if (Set.of(Addresses.data("n1"), Addresses.control("n1"), Addresses.control("n3"))
+          .contains(address)) {
         result = broker(body);
-      } else if (address.equals(Addresses.dispatcher("n3"))) {
-        result = Future.succeededFuture(dispatch(body));
-      } else if (address.equals(Addresses.data("n2")) || address.equals(Addresses.control("n2"))) {
-        result = Future.succeededFuture(Frames.refusal(Refusal.NOT_LEADER, "n1"));
-      } else if (address.equals(Addresses.dispatcher("n2"))) {
-        result = Future.succeededFuture(Frames.refusal(Refusal.NOT_LEADER, "n1"));
+      } else if (Set.of(Addresses.data("n2"), Addresses.control("n2"), Addresses.dispatcher("n2"))
+          .contains(address)) {
+        result = refused(Refusal.NOT_LEADER, "n1");
       } else if (servers.containsKey(address)) {
         result = VertxLink.serve(servers.get(address), body);
       } else {
@@ -562,24 +563,16 @@ public final class FakeCluster implements Link {
   @Override
   public synchronized Listening listen(String address, Consumer<Buffer> handler) {
     listeners.put(address, handler);
-    return new Listening() {
-      @Override
-      public Future<Void> registered() {
-        return registered.future();
-      }
-
-      @Override
-      public void end() {
-        synchronized (FakeCluster.this) {
-          listeners.remove(address);
-        }
-      }
-    };
+    return listening(() -> listeners.remove(address));
   }
 
   @Override
   public synchronized Listening serve(String address, Function<Buffer, Future<Buffer>> server) {
     servers.put(address, server);
+    return listening(() -> servers.remove(address));
+  }
+
+  private Listening listening(Runnable end) {
     return new Listening() {
       @Override
       public Future<Void> registered() {
@@ -589,7 +582,7 @@ public final class FakeCluster implements Link {
       @Override
       public void end() {
         synchronized (FakeCluster.this) {
-          servers.remove(address);
+          end.run();
         }
       }
     };

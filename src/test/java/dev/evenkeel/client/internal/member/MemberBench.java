@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.member;
 
 import static dev.evenkeel.Futures.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.Closing;
 import dev.evenkeel.bus.ClusterDirectory;
@@ -10,11 +11,13 @@ import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 
@@ -23,6 +26,9 @@ abstract class MemberBench {
   @Closing final Vertx vertx = Vertx.vertx();
   final FakeCluster cluster;
   @Closing final ClusterDirectory directory;
+
+  /** The numbers of the messages that were handled, if the test wants to know. */
+  final List<Integer> seen = new CopyOnWriteArrayList<>();
 
   /** With topic {@code t}, of so many shards. */
   MemberBench(int shards) {
@@ -47,6 +53,14 @@ abstract class MemberBench {
 
   Consumer start(ConsumerOptions options, ConsumerHandler handler) {
     return await(starting(options, handler));
+  }
+
+  /** Shard 0 has ten messages, which the consumer has handled. */
+  Consumer readsTen() {
+    Consumer consumer = start(numbersTo(seen));
+    grant(0, 0, 10);
+    Awaitility.await().until(() -> seen.size() == 10);
+    return consumer;
   }
 
   Future<Consumer> starting(ConsumerOptions options, ConsumerHandler handler) {
@@ -80,6 +94,19 @@ abstract class MemberBench {
       seen.add(number(delivery));
       return Future.succeededFuture();
     };
+  }
+
+  /** Whether the options, alone and with the handler, are taken. */
+  static void check(ConsumerOptions options, ConsumerHandler handler) {
+    ConsumerOptions own = new ConsumerOptions(options.toJson());
+    OptionsCheck.check(own);
+    OptionsCheck.check(own, handler);
+  }
+
+  static void refused(String why, ConsumerOptions options, ConsumerHandler handler) {
+    assertThatThrownBy(() -> check(options, handler))
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining(why);
   }
 
   /** Appends messages of ten bytes without a key. */
