@@ -200,8 +200,10 @@ public final class CommandOptions {
 
   private static OptionSpec.Builder option(Setting<?> setting, String help) {
     ITypeConverter<Object> converter = text -> json(setting, text);
-    return option(setting.option(), setting.label(), Object.class, null, help)
-        .converters(converter);
+    OptionSpec.Builder option =
+        option(setting.option(), setting.label(), Object.class, null, help).converters(converter);
+    List<String> words = setting.words();
+    return words.isEmpty() ? option : option.completionCandidates(words);
   }
 
   /**

@@ -184,6 +184,13 @@ public final class Setting<T> implements Told {
     return type.label().endsWith(",...");
   }
 
+  /** The words of which a value is one; empty: it may be something else. */
+  public List<String> words() {
+    return type.label().matches("[a-z-]+(\\|[a-z-]+)+")
+        ? List.of(type.label().split("\\|"))
+        : List.of();
+  }
+
   public boolean isFlag() {
     return type == SettingType.FLAG;
   }

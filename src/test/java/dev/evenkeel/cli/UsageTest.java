@@ -304,6 +304,14 @@ class UsageTest {
   }
 
   @Test
+  void completionKnowsTheWordsOfOptions() {
+    assertThat(execute("completion")).isZero();
+    for (String words : List.of("none majority all", "shard key none", "retry dead-letter stop")) {
+      assertThat(out.toString()).contains("=(\"" + words.replace(" ", "\" \"") + "\")");
+    }
+  }
+
+  @Test
   void versionIsPrinted() {
     assertThat(execute("--version")).isZero();
     assertThat(out.toString()).startsWith("evenkeel ");
