@@ -6,4 +6,5 @@ package dev.evenkeel.api;
  * @param name name of the topic
  */
 @Body("TopicSettings")
+@NotEmpty
 public record ConfigureTopic(String name, @Inline TopicLimits limits) {}

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param periodMillis the period of messages; absent: a second
  */
 @Body("QuotaLimits")
+@NotEmpty
 public record SetQuota(
     QuotaKind kind,
     String name,

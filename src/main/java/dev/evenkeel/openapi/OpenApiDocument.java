@@ -4,6 +4,7 @@ import dev.evenkeel.api.ErrorView;
 import dev.evenkeel.api.Heading;
 import dev.evenkeel.api.LiveChange;
 import dev.evenkeel.api.LiveSnapshot;
+import dev.evenkeel.api.NotEmpty;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.Position;
@@ -198,6 +199,9 @@ public final class OpenApiDocument {
     ofPath.forEach(required::remove);
     if (required.isEmpty()) {
       schema.remove("required");
+    }
+    if (of.questionType().isAnnotationPresent(NotEmpty.class)) {
+      schema.put("minProperties", 1);
     }
     JsonObject content =
         new JsonObject().put("schema", schemas.refer(Schemas.name(of.questionType()), schema));

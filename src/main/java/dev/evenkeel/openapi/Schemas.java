@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Schemas of records, described by their doc comments. A record in a file of its own is a schema
- * with a name; one inside another record is a part of that.
+ * with a name, and so is one with a {@link Body}; another one inside a record is a part of that.
  */
 final class Schemas {
   /** Larger numbers bind nobody. */
@@ -148,6 +148,10 @@ final class Schemas {
     if (!properties.isEmpty()) {
       schema.put("properties", properties);
     }
+    if (asked) {
+      // What a question has is read strictly.
+      schema.put("additionalProperties", false);
+    }
     schema.remove("required");
     List<String> inOrder = properties.fieldNames().stream().filter(required::contains).toList();
     return inOrder.isEmpty() ? schema : schema.put("required", new JsonArray(inOrder));
@@ -183,9 +187,9 @@ final class Schemas {
     if (property.getValue("items") instanceof JsonObject items) {
       simplify(items);
     }
-    JsonObject values = property.getJsonObject("additionalProperties");
     for (String bound : List.of("minimum", "maximum")) {
-      if (values != null && property.containsKey(bound)) {
+      if (property.getValue("additionalProperties") instanceof JsonObject values
+          && property.containsKey(bound)) {
         values.put(bound, property.remove(bound));
       }
     }
@@ -252,7 +256,7 @@ final class Schemas {
     if (!plain.isRecord() || plain == root) {
       return null;
     }
-    if (plain.getEnclosingClass() != null) {
+    if (plain.getEnclosingClass() != null && !plain.isAnnotationPresent(Body.class)) {
       return new CustomDefinition(node(context, of(plain.asSubclass(Record.class))), true);
     }
     return new CustomDefinition(node(context, refer(plain.asSubclass(Record.class))), true);

@@ -121,6 +121,33 @@ class OpenApiTest {
         });
   }
 
+  @Test
+  void aBodyHasNoOtherFieldsAndSomeNeedOne() {
+    for (JsonObject operation : OPERATIONS.values()) {
+      JsonObject body =
+          operation
+              .getJsonObject("requestBody", new JsonObject())
+              .getJsonObject("content", new JsonObject())
+              .getJsonObject("application/json", new JsonObject())
+              .getJsonObject("schema", new JsonObject());
+      String name = body.getString("$ref", "").replaceFirst(".*/", "");
+      if (!name.isEmpty()) {
+        JsonObject schema = schemas(DOCUMENT).getJsonObject(name);
+        assertThat(schema.getValue("additionalProperties")).as(name).isEqualTo(false);
+        assertThat(schema.getInteger("minProperties"))
+            .as(name)
+            .isEqualTo(Set.of("QuotaLimits", "TopicSettings").contains(name) ? 1 : null);
+      }
+    }
+  }
+
+  /** Generated clients have classes with these names. */
+  @Test
+  void partsOfResultsHaveNames() {
+    assertThat(schemas(DOCUMENT).fieldNames())
+        .contains("DoneMessage", "FailedMessage", "RefusedResult");
+  }
+
   // ---- Examples
 
   private static List<JsonObject> bodies(String name, JsonObject operation) {
