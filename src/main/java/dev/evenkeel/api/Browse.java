@@ -1,5 +1,6 @@
 package dev.evenkeel.api;
 
+import dev.evenkeel.protocol.Limits;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Browse(
     String topic,
-    @Bounds(min = 0) @Nullable Integer shard,
+    @Bounds(min = 0, max = Limits.SHARD_NUMBERS_MAX - 1) @Nullable Integer shard,
     @Bounds(min = 0) @Nullable Long offset,
     @AlsoNumber @Nullable String at,
     @Nullable String key,

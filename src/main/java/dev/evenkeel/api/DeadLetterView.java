@@ -20,6 +20,9 @@ public record DeadLetterView(
     Instant firstFailed,
     Instant lastFailed) {
 
+  /** How {@link #name} is written. */
+  public static final String NAME = "topic/shard/offset, like orders/2/17";
+
   /** Its name in questions, such as {@code orders/2/17}. */
   public String name() {
     return topic + "/" + shard + "/" + offset;

@@ -13,4 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 @Body("DeadLetterNames")
 public record DropDeadLetters(
-    String group, @Nullable List<String> deadLetters, boolean all, boolean dryRun) {}
+    String group,
+    @Format(DeadLetterView.NAME) @Nullable List<String> deadLetters,
+    boolean all,
+    boolean dryRun) {}

@@ -1,5 +1,6 @@
 package dev.evenkeel.api;
 
+import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Worded;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -33,16 +34,16 @@ record JsonType(
   /** Reads JSON that is not null. */
   private interface Reader {
     /**
-     * @param strict whether a record refuses fields that it does not have
+     * @param path where the JSON is
      * @return null: the JSON is not what it must be
+     * @throws RefusedException INVALID if a part of the JSON is not what it must be
      */
-    @Nullable Object read(Object json, boolean strict);
+    @Nullable Object read(Object json, JsonPath path);
   }
 
   static final JsonType TEXT = plain(String.class, "a string");
   static final JsonType BASE64 =
-      new JsonType(
-          "bytes as Base64", null, Object::toString, (json, strict) -> TextOrBytes.coded(json));
+      new JsonType("bytes as Base64", null, Object::toString, TextOrBytes::coded);
   private static final String ONE_OF = "one of ";
   private static final Map<String, Object> TRUTHS = Map.of("true", true, "false", false);
   private static final String WHOLE = "a whole number";
@@ -51,10 +52,7 @@ record JsonType(
       Map.of(
           TextOrBytes.class,
               new JsonType(
-                  "a string or {\"base64\": \"...\"}",
-                  null,
-                  TextOrBytes::write,
-                  (json, strict) -> TextOrBytes.read(json)),
+                  "a string or {\"base64\": \"...\"}", null, TextOrBytes::write, TextOrBytes::read),
           boolean.class, plain(Boolean.class, "true or false").unless(false),
           Boolean.class, plain(Boolean.class, "true or false"),
           Double.class,
@@ -64,7 +62,7 @@ record JsonType(
                   "a time such as 2026-01-31T12:00:00Z",
                   null,
                   Object::toString,
-                  (json, strict) -> instant(json)),
+                  (json, path) -> instant(json)),
           JsonObject.class, plain(JsonObject.class, "an object"),
           JsonArray.class, plain(JsonArray.class, "an array"),
           Object.class, plain(Object.class, "a value"));
@@ -79,12 +77,7 @@ record JsonType(
                   ? json.toString()
                   : null);
     }
-    Bounds bounds = component.getAnnotation(Bounds.class);
-    JsonType type =
-        of(
-            component.getGenericType(),
-            bounds == null ? Long.MIN_VALUE : bounds.min(),
-            bounds == null ? Long.MAX_VALUE : bounds.max());
+    JsonType type = of(component.getGenericType(), component);
     return component.isAnnotationPresent(NotEmpty.class)
         ? Objects.requireNonNull(type).notEmpty()
         : type;
@@ -104,14 +97,17 @@ record JsonType(
         right.replaceFirst(",", " with one item at least,"),
         absent,
         write,
-        (json, strict) ->
-            json instanceof JsonArray array && array.isEmpty() ? null : reader.read(json, strict));
+        (json, path) ->
+            json instanceof JsonArray array && array.isEmpty() ? null : reader.read(json, path));
   }
 
-  private static @Nullable JsonType of(Type type, long min, long max) {
+  /**
+   * @param component says more of the type, or of the items of the list or map that it is
+   */
+  private static @Nullable JsonType of(Type type, RecordComponent component) {
     if (type instanceof ParameterizedType generic) {
       Type[] of = generic.getActualTypeArguments();
-      JsonType item = of(of[of.length - 1], min, max);
+      JsonType item = of(of[of.length - 1], component);
       if (item == null || of.length == 2 && of[0] != String.class) {
         return null;
       }
@@ -119,9 +115,15 @@ record JsonType(
           ? map(item)
           : generic.getRawType() == Set.class ? set(item) : list(item);
     }
+    Bounds bounds = component.getAnnotation(Bounds.class);
+    long min = bounds == null ? Long.MIN_VALUE : bounds.min();
+    long max = bounds == null ? Long.MAX_VALUE : bounds.max();
     Class<?> plain = (Class<?>) type;
     if (plain == String.class) {
-      return max == Long.MAX_VALUE ? TEXT : shortText(max);
+      Format format = component.getAnnotation(Format.class);
+      return format != null
+          ? plain(String.class, TEXT.right + ": " + format.value())
+          : max == Long.MAX_VALUE ? TEXT : shortText(max);
     }
     if (plain == int.class || plain == Integer.class) {
       JsonType whole =
@@ -146,7 +148,7 @@ record JsonType(
   }
 
   private static JsonType simple(String right, Function<Object, Object> read) {
-    return new JsonType(right, null, Function.identity(), (json, strict) -> read.apply(json));
+    return new JsonType(right, null, Function.identity(), (json, path) -> read.apply(json));
   }
 
   private static JsonType plain(Class<?> type, String right) {
@@ -194,7 +196,7 @@ record JsonType(
         ONE_OF + String.join(", ", words.keySet()),
         null,
         JsonType::word,
-        (json, strict) -> words.get(json));
+        (json, path) -> words.get(json));
   }
 
   private static String word(Object constant) {
@@ -203,13 +205,10 @@ record JsonType(
 
   private static JsonType record(RecordJson<?> form) {
     return new JsonType(
-        "an object",
+        "an object with " + String.join(", ", form.fields()),
         null,
         form::writeAny,
-        (json, strict) ->
-            !(json instanceof JsonObject object)
-                ? null
-                : strict ? form.readStrictly(object) : form.read(object));
+        (json, path) -> json instanceof JsonObject object ? form.read(object, path) : null);
   }
 
   private static JsonType list(JsonType of) {
@@ -221,16 +220,16 @@ record JsonType(
           ((Collection<?>) value).forEach(item -> array.add(of.write.apply(item)));
           return array;
         },
-        (json, strict) -> {
+        (json, path) -> {
           if (!(json instanceof JsonArray array)) {
             return null;
           }
           List<Object> items = new ArrayList<>();
           // (Its iterator makes JsonObject of maps.)
           for (Object item : array) {
-            items.add(item == null ? null : of.reader.read(item, strict));
+            items.add(of.part(item, path.item(items.size())));
           }
-          return items.contains(null) ? null : Collections.unmodifiableList(items);
+          return Collections.unmodifiableList(items);
         });
   }
 
@@ -240,8 +239,8 @@ record JsonType(
         list.right,
         Set.of(),
         list.write,
-        (json, strict) ->
-            list.reader.read(json, strict) instanceof List<?> items ? Set.copyOf(items) : null);
+        (json, path) ->
+            list.reader.read(json, path) instanceof List<?> items ? Set.copyOf(items) : null);
   }
 
   private static JsonType map(JsonType of) {
@@ -254,16 +253,16 @@ record JsonType(
               .forEach((key, each) -> object.put((String) key, of.write.apply(each)));
           return object;
         },
-        (json, strict) -> {
+        (json, path) -> {
           if (!(json instanceof JsonObject object)) {
             return null;
           }
           Map<String, Object> values = new LinkedHashMap<>();
           for (Map.Entry<String, Object> each : object) {
-            Object value = each.getValue();
-            values.put(each.getKey(), value == null ? null : of.reader.read(value, strict));
+            String key = each.getKey();
+            values.put(key, of.part(each.getValue(), path.field(key)));
           }
-          return values.containsValue(null) ? null : Collections.unmodifiableMap(values);
+          return Collections.unmodifiableMap(values);
         });
   }
 
@@ -272,21 +271,30 @@ record JsonType(
     return right.startsWith(WHOLE);
   }
 
+  /** Reads an item of a list, or a value in a map. */
+  private Object part(@Nullable Object json, JsonPath path) {
+    Object value = json == null ? null : reader.read(json, path);
+    if (value == null) {
+      throw RecordJson.wrong("field", path.toString(), json, right);
+    }
+    return value;
+  }
+
   /** Whether it is one of some words, of which later versions may have more. */
   boolean isWord() {
     return right.startsWith(ONE_OF);
   }
 
   /** Reads JSON that is not null; null: it is not what it must be. */
-  @Nullable Object read(Object json, boolean strict) {
-    return reader.read(json, strict);
+  @Nullable Object read(Object json, JsonPath path) {
+    return reader.read(json, path);
   }
 
   /** Reads a text, such as that of a query parameter; null: it is not what it must be. */
   @Nullable Object ofText(String text) {
     return Stream.of(text, number(text), TRUTHS.get(text))
         .filter(Objects::nonNull)
-        .map(json -> read(json, true))
+        .map(json -> read(json, JsonPath.STRICT))
         .filter(Objects::nonNull)
         .findFirst()
         .orElse(null);

@@ -9,6 +9,7 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -40,7 +41,7 @@ public final class RecordJson<T extends Record> {
   private static final Map<Class<?>, RecordJson<?>> OF = new ConcurrentHashMap<>();
 
   private record Form(
-      BiConsumer<JsonObject, Object> write, BiFunction<JsonObject, Boolean, Object> read) {}
+      BiConsumer<JsonObject, Object> write, BiFunction<JsonObject, JsonPath, Object> read) {}
 
   private final Constructor<T> constructor;
   private final Map<String, RecordComponent> components = new LinkedHashMap<>();
@@ -110,8 +111,8 @@ public final class RecordJson<T extends Record> {
               inner.writeTo(json, value);
             }
           },
-          (json, strict) ->
-              perhaps && inner.isAbsent(json, strict) ? null : inner.read(json, strict));
+          (json, path) ->
+              perhaps && inner.isAbsent(json, path.strict()) ? null : inner.make(json, path));
     }
     String name = component.getName();
     if (component.getType() == TextOrBytes.class) {
@@ -146,17 +147,19 @@ public final class RecordJson<T extends Record> {
             json.put(name, value == null ? null : type.write().apply(value));
           }
         },
-        (json, strict) -> {
+        (json, path) -> {
           Object value = json.getValue(name);
+          JsonPath at = path.field(name);
           if (value == null) {
-            if (always || isNeeded && strict) {
-              throw missing(name, type);
+            if (always || isNeeded && path.strict()) {
+              throw Refusal.INVALID.error(
+                  "the field '%s' is missing: it must be %s", at, type.right());
             }
             return lenient;
           }
-          Object read = type.read(value, strict);
-          if (read == null && (strict || !type.isWord())) {
-            throw wrong("field", name, value, type);
+          Object read = type.read(value, at);
+          if (read == null && (path.strict() || !type.isWord())) {
+            throw wrong("field", at.toString(), value, type.right());
           }
           return read;
         });
@@ -184,24 +187,26 @@ public final class RecordJson<T extends Record> {
           boolean isText = of == null || of.text() != null;
           json.put(isText ? name : coded, of == null ? null : of.toString());
         },
-        (json, strict) -> {
+        (json, path) -> {
           Object text = json.getValue(name);
           Object base64 = json.getValue(coded);
           if (text != null && base64 != null) {
-            throw Refusal.INVALID.error("give either %s or %s, not both", name, coded);
+            throw Refusal.INVALID.error(
+                "give either %s or %s, not both", path.field(name), path.field(coded));
           }
-          String field = base64 == null ? name : coded;
+          JsonPath at = path.field(base64 == null ? name : coded);
           Object value = base64 == null ? text : base64;
           JsonType type = base64 == null ? JsonType.TEXT : JsonType.BASE64;
           if (value == null) {
-            if (strict && !mayBeNull) {
-              throw Refusal.INVALID.error("the field '%s' (or '%s') is missing", name, coded);
+            if (path.strict() && !mayBeNull) {
+              throw Refusal.INVALID.error(
+                  "the field '%s' (or '%s') is missing", at, path.field(coded));
             }
             return null;
           }
-          Object read = type.read(value, strict);
+          Object read = type.read(value, at);
           if (read == null) {
-            throw wrong("field", field, value, type);
+            throw wrong("field", at.toString(), value, type.right());
           }
           return base64 == null ? TextOrBytes.of((String) text) : read;
         });
@@ -223,20 +228,17 @@ public final class RecordJson<T extends Record> {
     return says && !mayBeNull(component) ? type.absent() : null;
   }
 
-  private static RefusedException missing(String field, JsonType type) {
-    boolean whole = type.right().startsWith("a whole number from");
-    return Refusal.INVALID.error(
-        "the field '%s' is missing%s", field, whole ? ": it must be " + type.right() : "");
-  }
-
-  private static RefusedException wrong(String what, String field, Object value, JsonType type) {
+  /**
+   * @param right what the value must be
+   */
+  static RefusedException wrong(String what, String field, @Nullable Object value, String right) {
     String shown = value instanceof String ? "'" + value + "'" : String.valueOf(value);
     return Refusal.INVALID.error(
-        "the %s '%s' is %s: it must be %s",
-        what,
-        field,
-        shown.length() > SHOWN_MAX ? shown.substring(0, SHOWN_MAX) + "…" : shown,
-        type.right());
+        "the %s '%s' is %s: it must be %s", what, shortened(field), shortened(shown), right);
+  }
+
+  private static String shortened(String text) {
+    return text.length() > SHOWN_MAX ? text.substring(0, SHOWN_MAX) + "…" : text;
   }
 
   /** Declares how the component is written and read. */
@@ -248,8 +250,7 @@ public final class RecordJson<T extends Record> {
     }
     forms.put(
         name,
-        new Form(
-            (json, value) -> write.accept(json, (V) value), (json, strict) -> read.apply(json)));
+        new Form((json, value) -> write.accept(json, (V) value), (json, path) -> read.apply(json)));
     return this;
   }
 
@@ -297,7 +298,7 @@ public final class RecordJson<T extends Record> {
         name,
         new Form(
             form.write,
-            (json, strict) -> json.getValue(name) == null ? value : form.read.apply(json, strict)));
+            (json, path) -> json.getValue(name) == null ? value : form.read.apply(json, path)));
     return this;
   }
 
@@ -337,7 +338,7 @@ public final class RecordJson<T extends Record> {
   }
 
   public T read(JsonObject json) {
-    return read(json, false);
+    return read(json, JsonPath.LENIENT);
   }
 
   /**
@@ -348,13 +349,24 @@ public final class RecordJson<T extends Record> {
    * @throws RefusedException INVALID
    */
   public T readStrictly(JsonObject json, String... others) {
-    List<String> known = Stream.concat(Stream.of(others), fields.stream()).toList();
-    Names.requireKnown("field", json.fieldNames(), known);
-    return read(json, true);
+    return read(json, JsonPath.STRICT, others);
   }
 
-  private T read(JsonObject json, boolean strict) {
-    return make(forms.values().stream().map(form -> form.read.apply(json, strict)).toArray());
+  /** Reads what is at a place in other JSON. */
+  T read(JsonObject json, JsonPath path, String... others) {
+    List<String> known = Stream.concat(Stream.of(others), fields.stream()).toList();
+    if (path.strict() && !known.containsAll(json.fieldNames())) {
+      Names.requireKnown("field", at(path, json.fieldNames()), at(path, known));
+    }
+    return make(json, path);
+  }
+
+  private static List<String> at(JsonPath path, Collection<String> names) {
+    return names.stream().map(each -> path.field(each).toString()).toList();
+  }
+
+  private T make(JsonObject json, JsonPath path) {
+    return make(forms.values().stream().map(form -> form.read.apply(json, path)).toArray());
   }
 
   /** Reads the object at an index of an array. */
@@ -400,7 +412,7 @@ public final class RecordJson<T extends Record> {
     JsonType type = Objects.requireNonNull(types.get(field));
     Object value = type.ofText(text);
     if (value == null) {
-      throw wrong(where, field, text, type);
+      throw wrong(where, field, text, type.right());
     }
     return type.write().apply(value);
   }

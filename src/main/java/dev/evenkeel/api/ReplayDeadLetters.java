@@ -13,7 +13,10 @@ import org.jspecify.annotations.Nullable;
  */
 @Body("DeadLetterNames")
 public record ReplayDeadLetters(
-    String group, @Nullable List<String> deadLetters, boolean all, boolean dryRun) {
+    String group,
+    @Format(DeadLetterView.NAME) @Nullable List<String> deadLetters,
+    boolean all,
+    boolean dryRun) {
 
   /**
    * How many dead letters there were.

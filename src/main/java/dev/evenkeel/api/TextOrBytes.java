@@ -110,19 +110,24 @@ public record TextOrBytes(@Nullable String text, @Nullable String base64) {
   }
 
   /** Reads a value in a map; null: it is none. */
-  static @Nullable TextOrBytes read(Object json) {
+  static @Nullable TextOrBytes read(Object json, JsonPath path) {
     return json instanceof JsonObject object
-        ? coded(object.getValue(BASE64))
+        ? coded(object.getValue(BASE64), path.field(BASE64))
         : json instanceof String text ? of(text) : null;
   }
 
-  /** Reads Base64; null: it is none. */
-  static @Nullable TextOrBytes coded(@Nullable Object json) {
+  /**
+   * Reads Base64; null: it is no text.
+   *
+   * @throws RefusedException INVALID with the reason, if the text is not Base64
+   */
+  static @Nullable TextOrBytes coded(@Nullable Object json, JsonPath path) {
     try {
       TextOrBytes coded = json instanceof String text ? ofBase64(text) : null;
       return coded == null || coded.bytes() == null ? null : coded;
     } catch (IllegalArgumentException e) {
-      return null;
+      String right = JsonType.BASE64.right() + " (" + e.getMessage() + ")";
+      throw RecordJson.wrong("field", path.toString(), json, right);
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.api.DeadLetterView;
 import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FailureFigures;
@@ -93,7 +94,7 @@ record FailedMessages(ClusterCalls calls) {
     String[] parts = name.split("/", -1);
     if (parts.length != 3 || !parts[1].matches("\\d{1,9}") || !parts[2].matches("\\d{1,18}")) {
       throw Refusal.INVALID.error(
-          "'%s' does not name a dead letter: write topic/shard/offset, like orders/2/17", name);
+          "'%s' does not name a dead letter: write %s", name, DeadLetterView.NAME);
     }
     TopicInfo topic = view.existing(parts[0]);
     int shard = Integer.parseInt(parts[1]);

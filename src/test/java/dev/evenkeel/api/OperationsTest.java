@@ -62,6 +62,44 @@ class OperationsTest {
     assertThat(read.messages()).hasSize(1);
   }
 
+  @Test
+  void whatIsWrongIsNamedWithItsPlaceAndWhatIsRight() {
+    refused(
+        Operations.DROP_DEAD_LETTERS,
+        "{'group':'g','deadLetters':[1]}",
+        "the field 'deadLetters[0]' is 1: it must be a string: topic/shard/offset, like"
+            + " orders/2/17");
+    refused(
+        Operations.PLAN_GROUP,
+        "{'group':'g','shards':{'t':0}}",
+        "the field 'shards.t' is 0: it must be a whole number from 1 to 10000");
+    refused(
+        Operations.GIVE_RESULTS,
+        "{'group':'g','session':'s','done':[1]}",
+        "the field 'done[0]' is 1: it must be an object with topic, shard, offset, epoch");
+    refused(
+        Operations.PRODUCE,
+        "{'topic':'t','messages':[1]}",
+        "the field 'messages[0]' is 1: it must be an object with key");
+    refused(
+        Operations.PRODUCE,
+        "{'topic':'t','payload':'p','headers':{'a':1}}",
+        "the field 'headers.a' is 1: it must be a string or {\"base64\": \"...\"}");
+    refused(
+        Operations.BROWSE,
+        "{'topic':'t','shard':1048576}",
+        "it must be a whole number from 0 to 1048575");
+    refused(
+        Operations.OPEN_SESSION,
+        "{'group':'g'}",
+        "the field 'topics' is missing: it must be an array with one item at least");
+  }
+
+  private static void refused(Operation<?, ?> operation, String json, String words) {
+    JsonObject asked = operation.withAction(new JsonObject(json.replace('\'', '"')));
+    assertThatThrownBy(() -> operation.question(asked)).hasMessageContaining(words);
+  }
+
   @ParameterizedTest
   @MethodSource("all")
   void theParametersOfItsPathAreFields(Operation<?, ?> operation) {

@@ -101,10 +101,11 @@ class RecordJsonTest {
         "kind; \"shard\"; the field 'kind' is 'shard': it must be one of producer, principal",
         "time; \"noon\"; the field 'time' is 'noon': it must be a time",
         "items; 3; the field 'items' is 3: it must be an array",
-        "items; [null]; the field 'items' is [null]: it must be an array",
-        "items; [{}]; the field 'name' is missing",
-        "items; [{\"nmae\":1}]; unknown field 'nmae': did you mean 'name'?",
-        "counts; {\"k\":\"v\"}; each value in it a whole number",
+        "items; [null]; the field 'items[0]' is null: it must be an object with name",
+        "items; [{\"name\":\"x\"},3]; the field 'items[1]' is 3: it must be an object with name",
+        "items; [{}]; the field 'items[0].name' is missing: it must be a string",
+        "items; [{\"nmae\":1}]; unknown field 'items[0].nmae': did you mean 'items[0].name'?",
+        "counts; {\"k\":\"v\"}; the field 'counts.k' is 'v': it must be a whole number",
         "flg; true; unknown field 'flg': did you mean 'flag'?",
       })
   void whatIsWrongIsRefusedInWords(String field, String value, String words) {
@@ -158,7 +159,7 @@ class RecordJsonTest {
     assertThat(headers).isEqualTo(new JsonObject("{\"h\":\"v\",\"b\":{\"base64\":\"/w==\"}}"));
     JsonObject wrong = special("x", null, null).put("headers", new JsonObject().put("h", 1));
     assertThatThrownBy(() -> SPECIAL.readStrictly(wrong))
-        .hasMessageContaining("each value in it a string or {\"base64\": \"...\"}");
+        .hasMessage("the field 'headers.h' is 1: it must be a string or {\"base64\": \"...\"}");
   }
 
   @Test
@@ -185,7 +186,10 @@ class RecordJsonTest {
     former.remove("counts");
     assertThat(FORM.read(former).items()).isEmpty();
     assertThat(FORM.read(former).counts()).isEmpty();
-    assertThatThrownBy(() -> FORM.readStrictly(former)).hasMessage("the field 'items' is missing");
+    assertThatThrownBy(() -> FORM.readStrictly(former))
+        .hasMessage(
+            "the field 'items' is missing: it must be an array, and each item of it an object"
+                + " with name");
   }
 
   @Test
@@ -238,7 +242,9 @@ class RecordJsonTest {
       delimiter = ';',
       value = {
         "keyBase64; 3; the field 'keyBase64' is 3: it must be bytes as Base64",
-        "keyBase64; \"&\"; the field 'keyBase64' is '&': it must be bytes as Base64",
+        "keyBase64; \"&&&&\"; it must be bytes as Base64 (Illegal base64 character 26)",
+        "headers; {\"h\":{\"base64\":\"&\"}}; the field 'headers.h.base64' is '&': it must be"
+            + " bytes",
         "payloadBase64; \"/w==\"; give either payload or payloadBase64, not both",
         "payload; null; the field 'payload' (or 'payloadBase64') is missing",
         "payload; 3; the field 'payload' is 3: it must be a string",

@@ -265,7 +265,7 @@ class HttpConsumeIT extends OneNode {
   void badRequestsSayWhatWouldBeRight() {
     node.createTopic("strict", 1);
     refused(of("nowhere"), 404, "UNKNOWN_TOPIC");
-    refused(new JsonObject(), 400, "the field 'topics' is missing");
+    refused(new JsonObject(), 400, "the field 'topics' is missing: it must be an array");
     refused(of("strict").put("ordr", "key"), 400, "did you mean 'order'");
     refused(of("strict").put("order", "odd"), 400, "odd");
     refused(of("strict").put("mode", "broadcast"), 400, "mode broadcast");
