@@ -188,6 +188,8 @@ public final class HttpApi {
   private static String ofPath(Operation<?, ?> operation, JsonObject question, String parameter) {
     String field = operation.field(parameter);
     String value = String.valueOf(question.getValue(field));
+    // Without it, the path would be that of another operation.
+    CommandFailure.refuseIf(value.isEmpty(), "the " + field + " is empty: write one");
     Class<? extends Record> parts = operation.parts(field);
     return parts == null
         ? value

@@ -179,7 +179,10 @@ final class NodeOptions extends SettingValues<NodeOptions> {
       setting.check(value);
     } catch (RefusedException e) {
       String words = e.wordsOfCommands().replace(setting.option(), setting.key());
-      throw CommandFailure.usage(source + ": " + words);
+      throw CommandFailure.usage(
+          setting.bounds().isEmpty()
+              ? source + ": " + words
+              : "%s: %s is '%s': it must be %s".formatted(source, setting, raw, setting.bounds()));
     }
     put(setting, value);
   }

@@ -57,6 +57,7 @@ final class ProduceOptions {
     JsonObject json = new JsonObject();
     values.forEach((key, value) -> json.put(key, value.get()));
     ProducerOptions options = new ProducerOptions(json);
+    OptionFormats.checked(options::check);
     CommandFailure.refuseIf(
         given("acksTimeoutMillis") != null && options.getAcks() != Acks.ALL,
         "--acks-timeout: only with --acks all");
@@ -75,13 +76,9 @@ final class ProduceOptions {
           restart.get(), of("spoolRestart").option() + ": only with --spool DIR");
       CommandFailure.refuseIf(resend.get(), of("spoolResend").option() + ": only with --spool DIR");
     }
-    OptionFormats.checked(
-        () -> {
-          if (!options.getName().isEmpty()) {
-            Names.check("producer", options.getName());
-          }
-          options.check();
-        });
+    if (!options.getName().isEmpty()) {
+      OptionFormats.checked(() -> Names.check("producer", options.getName()));
+    }
     return options;
   }
 }

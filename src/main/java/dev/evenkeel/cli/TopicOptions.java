@@ -56,6 +56,8 @@ final class TopicOptions {
 
   /** The topic that {@code --copy-from} names; null: none. */
   TopicView original(HttpApi api) {
+    CommandFailure.refuseIf(
+        "".equals(copyFrom.get()), "--copy-from '': write the name of a topic, or leave it out");
     return copyFrom.get() == null
         ? null
         : api.read(Operations.DESCRIBE_TOPIC, new DescribeTopic(copyFrom.get())).topic();

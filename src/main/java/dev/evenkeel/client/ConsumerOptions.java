@@ -433,6 +433,7 @@ public final class ConsumerOptions extends SettingValues<ConsumerOptions> {
           .unless(Limits.CRASHES_MAX_DEFAULT)
           .within(Limits.CRASHES_MAX_LEAST, Limits.CRASHES_MAX_MOST)
           .orZero()
+          .because("the third death is the first that shows which message is the reason")
           .help(
               "After how many deaths of its consumers a message becomes a dead letter: 3 to 1000,"
                   + " or 0 for never.");

@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  * return it belong to its declaration.
  */
 public final class Setting<T> implements Told {
+  /** Larger numbers bind nobody. */
+  private static final long NO_BOUND = 1L << 60;
+
   private final int index;
   private final String key;
   private final SettingType<T> type;
@@ -27,6 +30,7 @@ public final class Setting<T> implements Told {
   private @Nullable String title;
   private String per = "";
   private String help = "";
+  private String why = "";
 
   /** The setting that this one is like; null: none. */
   private @Nullable Setting<T> origin;
@@ -54,6 +58,7 @@ public final class Setting<T> implements Told {
     copy.itemsMax = itemsMax;
     copy.label = label;
     copy.help = help;
+    copy.why = why;
     copy.origin = this;
     return copy;
   }
@@ -120,6 +125,12 @@ public final class Setting<T> implements Told {
   /** What a value is counted for, such as {@code a shard}. */
   public Setting<T> per(String words) {
     per = " " + words;
+    return this;
+  }
+
+  /** Why it has its bounds, for people whose value is out of them. */
+  public Setting<T> because(String reason) {
+    why = ": " + reason;
     return this;
   }
 
@@ -271,8 +282,10 @@ public final class Setting<T> implements Told {
     T value;
     try {
       value = type.parse().apply(text(raw));
-    } catch (RefusedException | ArithmeticException e) {
+    } catch (ArithmeticException e) {
       throw plain ? Refusal.INVALID.error(wholeNumbers()) : e;
+    } catch (RefusedException e) {
+      throw Refusal.INVALID.error(plain ? wholeNumbers() : e.getMessage() + alsoRight());
     }
     if (plain && !allows(((Number) value).longValue())) {
       throw Refusal.INVALID.error(wholeNumbers());
@@ -289,12 +302,31 @@ public final class Setting<T> implements Told {
         : String.valueOf(raw).trim();
   }
 
+  private String alsoRight() {
+    return (bounds().isEmpty() ? "" : ", " + bounds())
+        + (isList() ? ", with commas between several" : "");
+  }
+
+  /** The bounds of a time or size, such as {@code from 1s to 1h}; empty: it has none. */
+  public String bounds() {
+    if (!isTime() && !isSize()) {
+      return "";
+    }
+    boolean most = max < NO_BOUND && max != Integer.MAX_VALUE;
+    String words =
+        min > 0 && most
+            ? "from " + text(min) + " to " + text(max)
+            : min > 0 ? "at least " + text(min) : most ? "at most " + text(max) : "";
+    return zero && min > 0 ? words + ", or 0" : words;
+  }
+
   private String wholeNumbers() {
     return "write "
         + (zero ? "0, or " : "")
         + (max < Integer.MAX_VALUE
             ? "a whole number from " + min + " to " + max
-            : "a whole number of at least " + min);
+            : "a whole number of at least " + min)
+        + why;
   }
 
   /**
@@ -334,10 +366,12 @@ public final class Setting<T> implements Told {
   private void check(long value) {
     if (value < min && !allows(value)) {
       throw Refusal.INVALID.error(
-          "%s is %s: at least %s is needed%s", this, told(value), told(min), zero ? ", or 0" : "");
+          "%s is %s: at least %s is needed%s",
+          this, told(value), told(min), (zero ? ", or 0" : "") + why);
     }
     if (value > max) {
-      throw Refusal.INVALID.error("%s is %s: at most %s is allowed", this, told(value), told(max));
+      throw Refusal.INVALID.error(
+          "%s is %s: at most %s is allowed%s", this, told(value), told(max), why);
     }
   }
 
@@ -347,10 +381,17 @@ public final class Setting<T> implements Told {
 
   /** A number as people write it. */
   public String text(long value) {
-    String form = type.label();
-    return form.startsWith("TIME")
+    return isTime()
         ? SettingType.TIME.format().apply(value)
-        : form.startsWith("SIZE") ? SettingType.SIZE.format().apply(value) : Long.toString(value);
+        : isSize() ? SettingType.SIZE.format().apply(value) : Long.toString(value);
+  }
+
+  private boolean isTime() {
+    return type.label().startsWith("TIME");
+  }
+
+  private boolean isSize() {
+    return type.label().startsWith("SIZE");
   }
 
   @Override

@@ -36,9 +36,8 @@ public abstract class SettingValues<S extends SettingValues<S>> {
         try {
           values[setting.index()] = setting.fromJson(value);
         } catch (RefusedException refused) {
-          Told told = refused.told();
-          throw Refusal.INVALID.error(
-              "bad configuration: %s", Told.as(told.ofPrograms(), told.ofCommands(), key));
+          String words = "bad configuration: " + refused.told().ofPrograms();
+          throw Refusal.INVALID.error("%s", Told.as(words, refused.wordsOfCommands(), key));
         }
       }
     }

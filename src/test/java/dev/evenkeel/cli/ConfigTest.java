@@ -85,11 +85,15 @@ class ConfigTest {
         .hasMessage("x.yaml: port is 'many': write a whole number from 1 to 65532");
     assertThatThrownBy(() -> merge("", Map.of("EVENKEEL_HTTP_PORT", "70000"), Map.of()))
         .hasMessage(
-            "environment EVENKEEL_HTTP_PORT: http-port is '70000': write a whole number from 0 to 65535");
+            "environment EVENKEEL_HTTP_PORT: http-port is '70000': write a whole number from 0 to"
+                + " 65535");
     assertThatThrownBy(() -> merge("", Map.of(), Map.of("segment-bytes", "1KB")))
         .hasMessageContaining("command line: segment-bytes is '1KB'")
         .hasMessageContaining("64KiB")
+        .hasMessageContaining("from 1MiB to 1")
         .satisfies(e -> assertThat(((CommandFailure) e).exitStatus()).isEqualTo(2));
+    assertThatThrownBy(() -> merge("segment-bytes: 65536", Map.of(), Map.of()))
+        .hasMessageContaining("x.yaml: segment-bytes is '65536': it must be from 1MiB to 1");
     Fails.saying(() -> merge("port: [1, 2]", Map.of(), Map.of()), "port is '[1, 2]'");
   }
 

@@ -56,6 +56,10 @@ public final class OptionsCheck {
         options.getMemberTimeoutMillis(),
         memberTimeoutMin);
     if (options.getAssignor() != null) {
+      refuseIf(
+          options.getAssignor().isEmpty(),
+          "%s needs a name",
+          Told.as("an assignor", of("assignor").option()));
       Names.check("assignor", options.getAssignor());
     }
     refuseIf(
