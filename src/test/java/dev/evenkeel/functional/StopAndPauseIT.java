@@ -26,6 +26,7 @@ class StopAndPauseIT extends OneNode {
     "mode",
     "assignor",
     "status",
+    "paused",
     "members",
     "shards",
     "level",
