@@ -76,8 +76,9 @@ class PlantedFaultsTest {
             .filter(run -> fault.breaks.stream().anyMatch(each -> run.contains(each + ": ")))
             .findFirst()
             .orElseThrow(() -> new AssertionError("what " + fault + " breaks: " + failed));
+    // Surefire stops reading from a JVM that prints lines of many thousand characters.
     System.out.printf(
-        "%s is found by %s, after %s seeds%n", fault, found, line(said, PlayMain.PLAYED));
+        "%s is found by %.300s, after %s seeds%n", fault, found, line(said, PlayMain.PLAYED));
   }
 
   /** What is left is looked at in the end. */
