@@ -277,7 +277,7 @@ class HttpConsumeIT extends OneNode {
     assertThat(node.post(session.path + "/results", "{}").statusCode()).isEqualTo(400);
     assertThat(node.post(session.path + "/results", "{\"done\":[1]}").statusCode()).isEqualTo(400);
     assertThat(node.post(session.path + "/results", "{\"done\":[{\"payload\":1}]}").body())
-        .contains("unknown field 'payload'");
+        .contains("unknown field 'done[0].payload'");
     assertThat(node.get("/api/groups/other/sessions/" + id(session) + "/messages").statusCode())
         .as("a session of another group")
         .isEqualTo(404);
