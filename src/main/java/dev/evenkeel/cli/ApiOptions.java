@@ -60,7 +60,7 @@ class ApiOptions {
     return print(api().ask(operation, question), json -> text.apply(operation.readAnswer(json)));
   }
 
-  /** The same for an operation whose answer is told in one line, whatever it is. */
+  /** Asks, and prints the same line for every answer. */
   <Q extends Record> int tell(Operation<Q, ?> operation, Q question, String line) {
     return print(api().ask(operation, question), json -> line + "\n");
   }

@@ -79,7 +79,7 @@ public record SettingType<T>(
         from,
         to,
         text -> {
-          throw new UnsupportedOperationException();
+          throw new UnsupportedOperationException("this setting has no form as text: " + text);
         },
         value -> String.valueOf(to.apply(value)));
   }

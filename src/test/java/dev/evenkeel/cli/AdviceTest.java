@@ -28,7 +28,7 @@ class AdviceTest {
           ConsumerOptions.class, ConsumerOptions.settings(),
           ProducerOptions.class, ProducerOptions.settings());
 
-  /** What applications reach by the Java API, and what people are told only by Told. */
+  /** Packages behind the Java API. Their messages name options of commands through Told alone. */
   private static final List<String> LIBRARY =
       List.of("broker", "bus", "cluster", "dispatcher", "gateway", "log", "storage");
 

@@ -27,7 +27,7 @@ class UsageTest {
     return line.execute(args);
   }
 
-  /** What is told of a command line, and its words. */
+  /** The expected error message, followed by the words of the command line. */
   private static List<String> wrong(String expected, String line) {
     return Stream.concat(Stream.of(expected), Stream.of(line.split(" "))).toList();
   }

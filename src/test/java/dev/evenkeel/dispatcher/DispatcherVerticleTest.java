@@ -255,7 +255,7 @@ class DispatcherVerticleTest {
     return member;
   }
 
-  /** The second member, b, gets two shards, which the first one is told to release. */
+  /** The first member, a, hears that it must release two shards, and the second, b, gets them. */
   private void halfGoesFrom(TestMember a) {
     await().until(() -> a.toldDraining(2) && a.toldDraining(3));
     assertThat(owners()).isEqualTo("aaaa");

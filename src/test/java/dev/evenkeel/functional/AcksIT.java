@@ -69,7 +69,7 @@ class AcksIT {
       assertThat(sent.getValue("offset")).isNull();
       String all = postedWithout(held, asked);
       Wait.untilAsserted(
-          "it is told who is missing",
+          "the error names the missing node",
           () ->
               assertThat(hasty.err())
                   .contains("line 2: it is in the log at shard 0 offset")

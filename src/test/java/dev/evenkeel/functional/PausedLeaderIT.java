@@ -66,7 +66,7 @@ class PausedLeaderIT {
         // The former owner's commit, put to the former leader and then to whoever leads.
         assertThat(watch.commitAt(Trio.id(paused), owned)).isNotNull();
         Wait.until(
-            "a fenced owner is told so",
+            "a fenced owner hears that it is fenced",
             () -> watch.commitAt(watch.leaderOf(owned), owned) == Refusal.FENCED);
         trio.awaitCaughtUp(paused);
         // It takes part again: its own HTTP finds the others, and without it there is no majority.

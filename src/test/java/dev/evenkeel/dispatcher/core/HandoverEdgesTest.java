@@ -390,7 +390,7 @@ class HandoverEdgesTest {
     }
   }
 
-  /** Its shards wait for so long after it has crashed. */
+  /** A heartbeat of a: after a crash, its shards wait for {@code lockMillis}. */
   private Heartbeat careful(long lockMillis) {
     return a.withWishes(new Heartbeat.Wishes(null, null, lockMillis, null, null, null, null));
   }

@@ -78,7 +78,7 @@ class ReplaceVoterTest {
     Wait.until(() -> stage(lost) == Stage.WAITING);
     Wait.until(
         () -> {
-          // It is told right after the stage.
+          // The text comes right after the stage.
           String why = lines.of(lost).waitsFor;
           return why != null && why.contains("evenkeel cluster replace " + lost);
         });
