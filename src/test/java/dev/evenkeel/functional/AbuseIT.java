@@ -55,7 +55,7 @@ class AbuseIT {
   private static final long LIVE_BYTES_MAX = 128 << 20;
 
   private static final String HONEST = "honest";
-  private static final String ABUSED = "abused";
+  private static final String ABUSED = NodeLog.ABUSED;
   private static final int SHARDS = 2;
 
   /** In place of a status: the connection was closed before the answer could be read. */

@@ -9,8 +9,13 @@ import java.util.stream.IntStream;
 
 /** What a node has logged. That its event loops were free is looked at when it ends. */
 final class NodeLog {
+  /** The topic whose settings strangers may change, and so drop what their groups still need. */
+  static final String ABUSED = "abused";
+
   private static final Pattern BUG =
-      Pattern.compile("^[0-9:.]+ ERROR |internal error|Unhandled exception|OutOfMemoryError");
+      Pattern.compile(
+          "^[0-9:.]+ ERROR (?!\\S+ - consumer \\S+: %s/\\S+: retention dropped )".formatted(ABUSED)
+              + "|internal error|Unhandled exception|OutOfMemoryError");
 
   private NodeLog() {}
 

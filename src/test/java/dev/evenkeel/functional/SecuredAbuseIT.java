@@ -44,7 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(1_800)
 class SecuredAbuseIT {
   private static final String HONEST = "honest";
-  private static final String ABUSED = "abused";
+  private static final String ABUSED = NodeLog.ABUSED;
   private static final int SHARDS = 3;
   private static final int BURST = 200;
   private static final int LONG_MILLIS = 60_000;
