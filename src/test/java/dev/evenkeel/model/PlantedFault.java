@@ -187,11 +187,14 @@ enum PlantedFault {
 
   // ---- Pauses, filters and rates
 
-  /** What members have fetched is handled in a pause. */
+  /**
+   * What members have fetched is handled in a pause of its topic. In one of the whole group, they
+   * begin nothing in any case.
+   */
   A_PAUSE_DOES_NOT_STOP_WHAT_IS_FETCHED(
       "client/internal/consume/OwnedShard.java",
       new Focus(
-          Set.of(Step.PAUSE, Step.SEND_MANY),
+          Set.of(Step.PAUSE_ONE_TOPIC, Step.SEND_MANY),
           kind ->
               kind.limit() != Kind.Limit.NONE && kind.mode() == Mode.SHARDED && !kind.atMostOnce()),
       "    boolean was = paused;\n    paused = environment.isPaused(shard());",
