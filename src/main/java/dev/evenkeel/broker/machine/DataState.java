@@ -281,7 +281,7 @@ public class DataState extends StoredState<DataState.Request, Change> {
     for (Change change : changes) {
       Lease former = change.former(tables);
       change.show(tables);
-      if (change instanceof Change.Freeing) {
+      if (change.frees()) {
         freeingChanges.incrementAndGet();
       }
       for (DataListener each : listeners) {

@@ -22,8 +22,10 @@ import org.jspecify.annotations.Nullable;
  * others look at, and what every append writes.
  */
 public sealed interface Change extends StateChange<DataTables> {
-  /** A change after which fewer bodies of log entries may be needed. */
-  interface Freeing {}
+  /** Whether fewer bodies of log entries may be needed after it. */
+  default boolean frees() {
+    return false;
+  }
 
   /** The lease that it is about, before it; null: there is none. */
   default @Nullable Lease former(DataTables before) {
@@ -83,7 +85,12 @@ public sealed interface Change extends StateChange<DataTables> {
   }
 
   /** Removes the shard with everything in it, but not its leases. */
-  record RemoveShard(Shard shard) implements Change, Freeing {
+  record RemoveShard(Shard shard) implements Change {
+    @Override
+    public boolean frees() {
+      return true;
+    }
+
     @Override
     public void write(Store.Write write) {
       write.delete(META, Keys.shard(shard));
@@ -107,7 +114,12 @@ public sealed interface Change extends StateChange<DataTables> {
   }
 
   /** Drops whole batches; the shard's new start is a change of its own. */
-  record Trim(Shard shard, long fromOffset, long toOffset) implements Change, Freeing {
+  record Trim(Shard shard, long fromOffset, long toOffset) implements Change {
+    @Override
+    public boolean frees() {
+      return true;
+    }
+
     @Override
     public void write(Store.Write write) {
       byte[] from = Keys.batch(shard, fromOffset);
@@ -138,7 +150,12 @@ public sealed interface Change extends StateChange<DataTables> {
   }
 
   /** Drops a delayed batch, with its bytes. */
-  record DropDelayed(DelayedKey key) implements Change, Freeing {
+  record DropDelayed(DelayedKey key) implements Change {
+    @Override
+    public boolean frees() {
+      return true;
+    }
+
     @Override
     public void write(Store.Write write) {
       write.delete(DELAYED, key.bytes());
@@ -146,7 +163,12 @@ public sealed interface Change extends StateChange<DataTables> {
   }
 
   /** The rest of a delayed batch, of which a message was cancelled, waits in its place. */
-  record KeepRest(DelayedKey key, DelayedBatch rest) implements Change, Freeing {
+  record KeepRest(DelayedKey key, DelayedBatch rest) implements Change {
+    @Override
+    public boolean frees() {
+      return true;
+    }
+
     @Override
     public void write(Store.Write write) {
       write.put(DELAYED, key.bytes(), rest.encode());
@@ -299,7 +321,12 @@ public sealed interface Change extends StateChange<DataTables> {
   }
 
   /** Removes all failures of a group on a shard, dead letters too. */
-  record RemoveFailures(LeaseKey key) implements Change, Freeing {
+  record RemoveFailures(LeaseKey key) implements Change {
+    @Override
+    public boolean frees() {
+      return true;
+    }
+
     @Override
     public void write(Store.Write write) {
       FailureKeys keys = new FailureKeys(key);
