@@ -53,7 +53,7 @@ class PoisonIT extends OneNode {
     node.createTopic(name, 2);
     node.send(name, messages);
     String work =
-        "read -r line || exit; case $line in poison) echo $EVENKEEL_ATTEMPT >> "
+        "read -r line; [ ${#line} = $EVENKEEL_LENGTH ] || exit; case $line in poison) echo $EVENKEEL_ATTEMPT >> "
             + attempts
             + "; kill -9 $PPID; exit 1;; esac; echo $line >> "
             + done;

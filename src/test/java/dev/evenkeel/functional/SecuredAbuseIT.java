@@ -95,7 +95,9 @@ class SecuredAbuseIT {
       Wait.until("all nodes are equally far", () -> Replicas.behind(cluster(node)).isEmpty());
       assertThat(Replicas.difference(cluster(node))).isEmpty();
       for (Node each : last.nodes) {
-        PrometheusText metrics = PrometheusText.parse(last.get(each, "/metrics").body());
+        String body = last.get(each, "/metrics").body();
+        NodeLog.assertNoError(last.nodes);
+        PrometheusText metrics = PrometheusText.parse(body);
         assertThat(metrics.sum("evenkeel_replica_divergence")).isZero();
       }
     }
