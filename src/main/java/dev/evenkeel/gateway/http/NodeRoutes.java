@@ -16,9 +16,17 @@ import io.vertx.ext.web.RoutingContext;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Serves the health, the metrics and the API description of a node. */
 record NodeRoutes(Api api, Callers callers, String node) {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeRoutes.class);
+
+  /** How often metrics are written until it is an error that a meter is found twice. */
+  private static final int WRITES_MAX = 5;
+
   private static final String TEXT = "text/plain; version=0.0.4; charset=utf-8";
   private static final String OPEN_METRICS =
       "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -84,9 +92,24 @@ record NodeRoutes(Api api, Callers callers, String node) {
     String type = wantsOpenMetrics(context) ? OPEN_METRICS : TEXT;
     meters
         .refresh()
-        .compose(read -> meters.blocking(() -> Buffer.buffer(registry.scrape(type))))
+        .compose(read -> meters.blocking(() -> written(() -> registry.scrape(type))))
         .onSuccess(text -> send(context, type, text))
         .onFailure(failure -> Api.fail(context, failure));
+  }
+
+  /**
+   * Writes the metrics. Who removes a meter and registers it again meanwhile can have it found
+   * twice, which the library refuses (micrometer issue 6851): then they are written again.
+   */
+  static Buffer written(Supplier<String> metrics) {
+    for (int i = 1; i < WRITES_MAX; i++) {
+      try {
+        return Buffer.buffer(metrics.get());
+      } catch (IllegalArgumentException foundTwice) {
+        LOG.debug("the metrics are written again", foundTwice);
+      }
+    }
+    return Buffer.buffer(metrics.get());
   }
 
   /**
