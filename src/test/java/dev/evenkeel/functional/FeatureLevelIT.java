@@ -54,7 +54,8 @@ class FeatureLevelIT {
       assertThat(refused.err()).contains("needs feature level " + FeatureLevel.QUOTAS);
       assertThat(node.read("/api/quotas")).isEqualToIgnoringNewLines("[]");
       assertThat(trio.nodes.stream().map(Node::process))
-          .noneMatch(process -> process.err().contains("the cluster is at feature level"));
+          .noneMatch(process -> process.err().contains(at(FeatureLevel.NEWEST)))
+          .anyMatch(process -> process.err().contains(at(FeatureLevel.OLDEST)));
 
       // The upgrade of the last node.
       assertThat(older.stop().status()).isZero();
@@ -80,6 +81,10 @@ class FeatureLevelIT {
 
       older.inJvm(List.of("-Xmx256m")).start();
     }
+  }
+
+  private static String at(int level) {
+    return "the cluster is at feature level " + level + ":";
   }
 
   private static Jar.Result setQuota(Node node) {

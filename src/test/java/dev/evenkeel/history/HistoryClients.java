@@ -50,6 +50,10 @@ public final class HistoryClients {
   }
 
   private static final String GROUP = "rivals";
+
+  /** Small: every answer is kept until the history is checked. */
+  private static final int FETCH_BYTES = 1 << 13;
+
   private static final int PRODUCERS = 2;
   private static final int RIVALS = 3;
   private static final long TIMEOUT_MILLIS = 2_000;
@@ -287,7 +291,8 @@ public final class HistoryClients {
         return submit(name, shard, new DataCommand.SetDrain(GROUP, shard, seenEpoch, drain));
       }
       if (epoch == 0) {
-        return fetch(name, FetchRequest.browse(shard, 0, 1 << 16, 1_000, 0));
+        long from = random.nextBoolean() ? 0 : offset;
+        return fetch(name, FetchRequest.browse(shard, from, FETCH_BYTES, 1_000, 0));
       }
       if (luck == 7) {
         byte[] state =
@@ -301,7 +306,7 @@ public final class HistoryClients {
       if (luck < 13) {
         return submit(name, shard, Commands.commit(GROUP, shard, epoch, offset));
       }
-      return fetch(name, new FetchRequest(GROUP, shard, epoch, offset, 1 << 14, 100, 0, 100))
+      return fetch(name, new FetchRequest(GROUP, shard, epoch, offset, FETCH_BYTES, 100, 0, 100))
           .onSuccess(
               answer -> {
                 answer.batches().forEach(each -> offset = Math.max(offset, each.endOffset()));
