@@ -26,6 +26,8 @@ class FeatureLevelIT {
   private static final List<String> OLDER =
       List.of("-Devenkeel.feature.level.max=" + FeatureLevel.OLDEST);
 
+  private static final String RAISED = "the cluster is at feature level ";
+
   @TempDir Path directory;
 
   @Test
@@ -53,9 +55,10 @@ class FeatureLevelIT {
       assertThat(refused.status()).as(refused.err()).isEqualTo(1);
       assertThat(refused.err()).contains("needs feature level " + FeatureLevel.QUOTAS);
       assertThat(node.read("/api/quotas")).isEqualToIgnoringNewLines("[]");
-      assertThat(trio.nodes.stream().map(Node::process))
-          .noneMatch(process -> process.err().contains(at(FeatureLevel.NEWEST)))
-          .anyMatch(process -> process.err().contains(at(FeatureLevel.OLDEST)));
+      assertThat(trio.nodes.stream().flatMap(each -> each.process().err().lines()))
+          .filteredOn(line -> line.contains(RAISED))
+          .isNotEmpty()
+          .allMatch(line -> line.contains(RAISED + FeatureLevel.OLDEST + ":"));
 
       // The upgrade of the last node.
       assertThat(older.stop().status()).isZero();
@@ -81,10 +84,6 @@ class FeatureLevelIT {
 
       older.inJvm(List.of("-Xmx256m")).start();
     }
-  }
-
-  private static String at(int level) {
-    return "the cluster is at feature level " + level + ":";
   }
 
   private static Jar.Result setQuota(Node node) {
