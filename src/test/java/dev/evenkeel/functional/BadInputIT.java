@@ -87,7 +87,7 @@ class BadInputIT {
   @Test
   void badNamesAndCounts() {
     assertOneLine(topic("create", "a b", "--shards", "2"), 1, "a b");
-    assertOneLine(topic("create", "t0", "--shards", "0"), 2, "--shards 0");
+    assertOneLine(topic("create", "t0", "--shards", "0"), 2, "--shards '0'");
     assertThat(node.post("/api/topics", "{\"name\":\"t0\",\"shards\":0}").statusCode())
         .isEqualTo(400);
     assertOneLine(

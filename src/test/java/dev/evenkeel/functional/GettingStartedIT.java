@@ -23,6 +23,7 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -82,6 +83,7 @@ class GettingStartedIT {
   /** As a new user: the sources of the last commit, and nothing else. */
   @Test
   @Tag("full")
+  @Timeout(1_800)
   void theSameFromAFreshClone() throws Exception {
     Path clone = directory.resolve("clone");
     run(directory, "git clone -q " + Path.of("").toAbsolutePath() + " clone", COMMAND_SECONDS_MAX);
