@@ -14,7 +14,8 @@ final class NodeLog {
 
   private static final Pattern BUG =
       Pattern.compile(
-          "^[0-9:.]+ ERROR (?!\\S+ - consumer \\S+: %s/\\S+: retention dropped )".formatted(ABUSED)
+          "^[0-9:.]+ ERROR (?!\\S+ - consumer \\S+: %s/\\S+: .*retention (has )?dropped )"
+                  .formatted(ABUSED)
               + "|internal error|Unhandled exception|OutOfMemoryError");
 
   private NodeLog() {}
