@@ -252,6 +252,11 @@ final class NodeStart {
               public boolean opensAgain(RaftGroupId group) {
                 return node.opensAgain(node.group(group));
               }
+
+              @Override
+              public boolean installs(RaftGroupId group) {
+                return node.group(group).copy().adapter().install().isPending();
+              }
             },
             group -> node.group(group).copy().readFailures(),
             node::keepsOut)

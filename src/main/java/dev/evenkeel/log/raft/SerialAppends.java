@@ -149,6 +149,11 @@ final class SerialAppends implements InvocationHandler {
     default boolean opensAgain(RaftGroupId group) {
       return false;
     }
+
+    /** Whether the engine has asked for a snapshot, and has not taken the answer yet. */
+    default boolean installs(RaftGroupId group) {
+      return false;
+    }
   }
 
   private SerialAppends(
@@ -213,13 +218,16 @@ final class SerialAppends implements InvocationHandler {
   /**
    * The answer of one that has the leader's first entry; else null. It must have that one: a leader
    * that has no entry before those that it sends names none, and the engine takes these only right
-   * behind a snapshot.
+   * behind a snapshot. While the engine waits for a snapshot, it refuses all entries, and only a
+   * request that reaches it ends that.
    */
   private InstallSnapshotReplyProto hasIt(InstallSnapshotRequestProto told) throws IOException {
     RaftRpcRequestProto request = told.getServerRequest();
     RaftServer.Division own = division(request);
     long term = own.getInfo().getCurrentTerm();
-    if (!told.hasNotification() || told.getLeaderTerm() < term) {
+    if (!told.hasNotification()
+        || told.getLeaderTerm() < term
+        || copies.installs(groupOf(request))) {
       return null;
     }
     TermIndex first = TermIndex.valueOf(told.getNotification().getFirstAvailableTermIndex());
@@ -327,7 +335,9 @@ final class SerialAppends implements InvocationHandler {
       if (reason != null) {
         throw new IOException(reason);
       }
-      return server.installSnapshot(told);
+      // The entries that it has waited for may be those that the follower lacked.
+      InstallSnapshotReplyProto hasIt = hasIt(told);
+      return hasIt == null ? server.installSnapshot(told) : hasIt;
     } finally {
       mine.complete(null);
     }

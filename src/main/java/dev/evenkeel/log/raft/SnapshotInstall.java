@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The engine asks for a snapshot once, by {@link #notifyInstallSnapshotFromLeader}, and takes no
  * entries until the answer. It hears of the answer only when the leader reminds the follower, and
- * ten times in a second the leader does. So there are three cases to close:
+ * ten times in a second the leader does. So there are four cases to close:
  *
  * <pre>
  * the leader changes while the
@@ -35,6 +35,8 @@ import org.slf4j.LoggerFactory;
  * entries that were never
  * committed                       it names their end whenever it refuses entries, so the leader goes
  *                                 on from there, and reminds no more: {@link SerialAppends} does
+ * the follower gets what it
+ * lacked meanwhile                the reminder reaches the engine, although it needs no snapshot
  * </pre>
  */
 final class SnapshotInstall implements StateMachine.FollowerEventApi, AutoCloseable {
@@ -153,6 +155,11 @@ final class SnapshotInstall implements StateMachine.FollowerEventApi, AutoClosea
   synchronized TermIndex notTakenOver(ByteString leader) {
     boolean answered = current != null && current.here;
     return answered && (current.found || !current.leader.equals(leader)) ? current.first : null;
+  }
+
+  /** Whether the engine has asked for a snapshot, and has not taken the answer yet. */
+  synchronized boolean isPending() {
+    return current != null;
   }
 
   /** The engine has told the leader that there is no snapshot. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.Fails;
+import dev.evenkeel.Wait;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
@@ -29,6 +31,7 @@ import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.RaftLog;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.util.ProtoUtils;
 import org.junit.jupiter.api.Test;
 
@@ -49,8 +52,24 @@ class SerialAppendsTest {
   private String full;
   private boolean starting;
   private TermIndex former;
+  private long logged = LOGGED;
+  private boolean installs;
   private final RaftServer server =
-      SerialAppends.before(follower(), () -> full, any -> starting, (group, leader) -> former);
+      SerialAppends.before(
+          follower(),
+          () -> full,
+          any -> starting,
+          new SerialAppends.Copies() {
+            @Override
+            public TermIndex firstOfCopied(RaftGroupId group, ByteString leader) {
+              return former;
+            }
+
+            @Override
+            public boolean installs(RaftGroupId group) {
+              return installs;
+            }
+          });
 
   /** A follower that answers when the test says so. */
   private RaftServer follower() {
@@ -95,7 +114,7 @@ class SerialAppendsTest {
                 new Class<?>[] {RaftLog.class},
                 (proxy, method, args) ->
                     method.getName().equals("getFlushIndex")
-                        ? LOGGED
+                        ? logged
                         : TermIndex.valueOf(1, (long) args[0]));
     return (RaftServer.Division)
         Proxy.newProxyInstance(
@@ -158,6 +177,27 @@ class SerialAppendsTest {
     assertThat(snapshots).as("another entry of this index").isEqualTo(2);
     told(0, 1, APPLIED);
     assertThat(snapshots).as("a former leader is for the engine to refuse").isEqualTo(3);
+  }
+
+  /** Else the engine would refuse all entries, and nobody would tell it of the answer. */
+  @Test
+  void anEngineThatWaitsForASnapshotHearsOfItAlthoughItNeedsNone() throws IOException {
+    installs = true;
+    told(1, 1, 0);
+    assertThat(snapshots).isEqualTo(1);
+  }
+
+  @Test
+  void whoGetsTheFirstEntryWhileASnapshotWaitsCopiesNone() throws Exception {
+    server.appendEntriesAsync(request(ONE, LOGGED + 1, 3));
+    FutureTask<InstallSnapshotReplyProto> telling = new FutureTask<>(() -> told(1, 1, LOGGED + 3));
+    Thread leader = new Thread(telling);
+    leader.start();
+    Wait.until(() -> leader.getState() == Thread.State.TIMED_WAITING);
+    logged = LOGGED + 3;
+    answer(0);
+    assertThat(telling.get().getResult()).isEqualTo(InstallSnapshotResult.ALREADY_INSTALLED);
+    assertThat(snapshots).isZero();
   }
 
   private void answer(int index) {
