@@ -120,6 +120,9 @@ final class SnapshotInstall implements StateMachine.FollowerEventApi, AutoClosea
       LOG.debug("log group {}: the transfer from {} was given up", group, node);
     } catch (RuntimeException | Error e) {
       LOG.error("log group {}: the transfer of a snapshot failed", group, e);
+      synchronized (this) {
+        current = current == install ? null : current;
+      }
       install.answer.completeExceptionally(e);
     }
   }
