@@ -126,10 +126,7 @@ final class ProduceCommand implements Callable<Integer> {
         "--deliver-after", deliverAfterMillis.get(), 0, Limits.DELAY_MILLIS_MAX);
     ProduceRun.Settings settings =
         new ProduceRun.Settings(
-            keys(),
-            headers(),
-            rate.get() == null ? null : new Pace(rate.get()),
-            Duration.ofMillis(deliverAfterMillis.get()));
+            keys(), headers(), rate.get(), Duration.ofMillis(deliverAfterMillis.get()));
     OptionFormats.checked(() -> Names.check("topic", topic));
     ProducerOptions options = spool.options().setTopic(topic);
     SpanExport spans = SpanExport.to("--tracing", tracing.get(), "evenkeel-produce");

@@ -4,6 +4,7 @@ import dev.evenkeel.client.SourcePosition;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.util.TokenBucket;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
@@ -26,15 +27,24 @@ abstract class ProduceRun {
   private static final int OVERHEAD_BYTES = 64;
   private static final long LOOK_MILLIS = 500;
 
+  /** After a delay, so much of the rate may catch up. */
+  private static final long SAVED_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(100);
+
   /**
    * How the lines of a run become messages.
    *
    * @param headers of each message
-   * @param pace null: as fast as it goes
+   * @param rate messages per second, above 0; null: as fast as it goes
    * @param deliverAfter from when a line is sent until it is due; zero: at once
    */
   record Settings(
-      KeyExtractor keys, Map<String, byte[]> headers, Pace pace, Duration deliverAfter) {
+      KeyExtractor keys, Map<String, byte[]> headers, Double rate, Duration deliverAfter) {
+    private TokenBucket bucket() {
+      return rate == null
+          ? null
+          : new TokenBucket((long) Math.ceil(TimeUnit.SECONDS.toNanos(1) / rate), SAVED_NANOS_MAX);
+    }
+
     private int headerBytes() {
       return headers.entrySet().stream()
           .mapToInt(each -> each.getKey().length() + each.getValue().length)
@@ -43,6 +53,11 @@ abstract class ProduceRun {
   }
 
   private final Settings settings;
+
+  /** Null: as fast as it goes. */
+  private final TokenBucket bucket;
+
+  private long full;
   private final int headerBytes;
   private final PrintStream err;
 
@@ -71,6 +86,7 @@ abstract class ProduceRun {
 
   ProduceRun(Settings settings, SourcePosition start, PrintStream err) {
     this.settings = settings;
+    bucket = settings.bucket();
     headerBytes = settings.headerBytes();
     this.start = start;
     this.err = err;
@@ -140,6 +156,7 @@ abstract class ProduceRun {
    */
   void read(InputStream in) {
     byte[] buffer = new byte[PIECE_BYTES];
+    full = System.nanoTime() + SAVED_NANOS_MAX;
     try {
       while (beginRead()) {
         int count = in.read(buffer);
@@ -189,7 +206,7 @@ abstract class ProduceRun {
   }
 
   private void take(byte[] line) {
-    if (settings.pace() != null) {
+    if (bucket != null) {
       waitForTurn();
     }
     if (piece.isEmpty()) {
@@ -216,7 +233,9 @@ abstract class ProduceRun {
   }
 
   private void waitForTurn() {
-    long wait = settings.pace().waitNanos(System.nanoTime());
+    long now = System.nanoTime();
+    long wait = bucket.due(full) - now;
+    full = bucket.taken(full, now);
     if (wait < 500_000) {
       return;
     }

@@ -52,18 +52,6 @@ class SmallPartsTest {
   }
 
   @Test
-  void aPaceSpreadsAndCatchesUpOnlyALittle() {
-    Pace pace = new Pace(10);
-    assertThat(pace.waitNanos(0)).isZero();
-    assertThat(pace.waitNanos(0)).isEqualTo(100_000_000);
-    assertThat(pace.waitNanos(100_000_000)).isEqualTo(100_000_000);
-    long late = 10_000_000_000L;
-    assertThat(pace.waitNanos(late)).isEqualTo(-Pace.BURST_NANOS);
-    assertThat(pace.waitNanos(late)).isZero();
-    assertThat(pace.waitNanos(late)).isEqualTo(100_000_000);
-  }
-
-  @Test
   void tablesAlignAndShowTheUnknown() {
     Table table = new Table("NAME", "LAG").row("a", 5L).row("longer", 12345L).row("c", null);
     assertThat(table.text())

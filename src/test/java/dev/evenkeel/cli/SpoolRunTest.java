@@ -39,8 +39,7 @@ class SpoolRunTest {
     times(lines, i -> text.append("line ").append(i).append(i % 3 == 0 ? "\r\n" : "\n"));
     byte[] bytes = text.toString().getBytes(StandardCharsets.US_ASCII);
     List<Integer> counts = new ArrayList<>();
-    SpoolRun run =
-        new SpoolRun(producer(counts), settings(paced ? new Pace(1_000) : null), stream());
+    SpoolRun run = new SpoolRun(producer(counts), settings(paced ? 1_000.0 : null), stream());
     run.read(new ByteArrayInputStream(bytes));
     assertThat(run.await(1_000, 1_000)).isTrue();
     for (int i = 0; i < positions.size(); i++) {
@@ -84,8 +83,8 @@ class SpoolRunTest {
     assertThat(positions.get(positions.size() - 1)).isEqualTo(new SourcePosition(105, 11, 1, true));
   }
 
-  private static ProduceRun.Settings settings(Pace pace) {
-    return new ProduceRun.Settings(KeyExtractor.NONE, Map.of(), pace, Duration.ZERO);
+  private static ProduceRun.Settings settings(Double rate) {
+    return new ProduceRun.Settings(KeyExtractor.NONE, Map.of(), rate, Duration.ZERO);
   }
 
   private PrintStream stream() {

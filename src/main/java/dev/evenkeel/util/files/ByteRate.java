@@ -1,5 +1,6 @@
 package dev.evenkeel.util.files;
 
+import dev.evenkeel.util.TokenBucket;
 import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;
 
@@ -16,10 +17,11 @@ public final class ByteRate {
   /** A shorter sleep takes longer than it says. */
   static final long SLEEP_NANOS_MIN = TimeUnit.MILLISECONDS.toNanos(10);
 
-  private final long bytesPerSecondMax;
+  /** Its tokens are nanoseconds. */
+  private static final TokenBucket BUCKET = new TokenBucket(1, SAVED_NANOS_MAX);
 
-  /** When all that was taken may have been moved. */
-  private long dueNanos;
+  private final long bytesPerSecondMax;
+  private long full;
 
   /**
    * @param bytesPerSecondMax 1 or more
@@ -30,7 +32,7 @@ public final class ByteRate {
 
   ByteRate(long bytesPerSecondMax, long nowNanos) {
     this.bytesPerSecondMax = bytesPerSecondMax;
-    dueNanos = nowNanos;
+    full = nowNanos + SAVED_NANOS_MAX;
   }
 
   /**
@@ -49,11 +51,9 @@ public final class ByteRate {
 
   /** Takes bytes, and returns how long to wait. Whoever is next also waits for what is short. */
   synchronized long waitNanos(long bytes, long nowNanos) {
-    long saved = nowNanos - SAVED_NANOS_MAX;
-    long from = dueNanos - saved > 0 ? dueNanos : saved;
     double nanos = (double) bytes * TimeUnit.SECONDS.toNanos(1) / bytesPerSecondMax;
-    dueNanos = from + (long) Math.ceil(nanos);
-    long wait = dueNanos - nowNanos;
+    full = BUCKET.taken(full, nowNanos, (long) Math.ceil(nanos));
+    long wait = BUCKET.due(full) - nowNanos;
     return wait < SLEEP_NANOS_MIN ? 0 : wait;
   }
 }

@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.admission;
 
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.dedup.DedupKey;
+import dev.evenkeel.util.TokenBucket;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;

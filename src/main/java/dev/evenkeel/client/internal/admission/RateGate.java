@@ -11,6 +11,7 @@ import dev.evenkeel.client.internal.consume.Admission;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.MessageSource;
 import dev.evenkeel.client.internal.consume.Task;
+import dev.evenkeel.util.TokenBucket;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -107,7 +108,9 @@ public final class RateGate implements MessageSource<Task> {
   }
 
   private static TokenBucket bucket(Rate rate) {
-    return rate == null ? null : new TokenBucket(rate);
+    return rate == null
+        ? null
+        : TokenBucket.of(rate.permits(), rate.periodMillis() * TokenBucket.NANOS_PER_MILLI);
   }
 
   @Override

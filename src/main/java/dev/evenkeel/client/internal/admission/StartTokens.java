@@ -1,5 +1,7 @@
 package dev.evenkeel.client.internal.admission;
 
+import dev.evenkeel.util.TokenBucket;
+
 /**
  * The rates that count for every message: that of the consumer, and that of its group. {@code
  * nanos} is a monotonic clock in nanoseconds.

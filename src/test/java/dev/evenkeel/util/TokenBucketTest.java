@@ -1,8 +1,7 @@
-package dev.evenkeel.client.internal.admission;
+package dev.evenkeel.util;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.client.Rate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -20,7 +19,7 @@ class TokenBucketTest {
       @ForAll @IntRange(min = 1, max = 20) int permits,
       @ForAll @IntRange(min = 1, max = 2_000) int periodMillis,
       @ForAll long seed) {
-    TokenBucket bucket = new TokenBucket(new Rate(permits, periodMillis));
+    TokenBucket bucket = TokenBucket.of(permits, periodMillis * MILLI);
     Random random = new Random(seed);
     long now = random.nextInt() * MILLI;
     long full = TokenBucket.ALWAYS_FULL;
@@ -52,7 +51,7 @@ class TokenBucketTest {
   void itGivesWhatItPromises(
       @ForAll @IntRange(min = 1, max = 1_000) int permits,
       @ForAll @IntRange(min = 1, max = 60_000) int periodMillis) {
-    TokenBucket bucket = new TokenBucket(new Rate(permits, periodMillis));
+    TokenBucket bucket = TokenBucket.of(permits, periodMillis * MILLI);
     long full = TokenBucket.ALWAYS_FULL;
     long now = 0;
     for (int i = 0; i < 3 * permits; i++) {
@@ -64,12 +63,25 @@ class TokenBucketTest {
 
   @Example
   void aFullOneIsAsGoodAsNew() {
-    TokenBucket bucket = new TokenBucket(new Rate(3, 30));
+    TokenBucket bucket = TokenBucket.of(3, 30 * MILLI);
     long full = bucket.taken(TokenBucket.ALWAYS_FULL, 0);
     assertThat(full).isEqualTo(10 * MILLI);
     assertThat(bucket.available(full, 10 * MILLI - 1)).isEqualTo(2);
     assertThat(bucket.available(full, 10 * MILLI)).isEqualTo(3);
     assertThat(bucket.taken(full, 10 * MILLI))
         .isEqualTo(bucket.taken(TokenBucket.ALWAYS_FULL, 10 * MILLI));
+  }
+
+  @Example
+  void itSpreadsAndCatchesUpOnlyALittle() {
+    TokenBucket bucket = new TokenBucket(100 * MILLI, 100 * MILLI);
+    long full = 100 * MILLI;
+    assertThat(bucket.due(full)).isZero();
+    full = bucket.taken(full, 0);
+    assertThat(bucket.due(full)).isEqualTo(100 * MILLI);
+    long late = 10_000 * MILLI;
+    full = bucket.taken(full, late);
+    assertThat(bucket.due(full)).isEqualTo(late);
+    assertThat(bucket.due(bucket.taken(full, late))).isEqualTo(late + 100 * MILLI);
   }
 }
