@@ -11,10 +11,9 @@ import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.broker.node.BrokerSettings;
 import dev.evenkeel.broker.node.HeapShares;
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.ClusterInSight;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.NodePlace;
-import dev.evenkeel.bus.NodesInSight;
-import dev.evenkeel.bus.NodesKnown;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.cluster.AllowedClasses;
 import dev.evenkeel.cluster.ClusterMember;
@@ -425,8 +424,8 @@ public final class ServeRun {
       NodeMeters meters)
       throws InterruptedException, Stopped {
     LocalObjects.put(vertx, ClusterMember.class, member);
-    LocalObjects.put(vertx, NodesInSight.class, member::dataMembers);
-    LocalObjects.put(vertx, NodesKnown.class, () -> nodes);
+    LocalObjects.put(
+        vertx, ClusterInSight.class, new ClusterInSight(member::dataMembers, () -> nodes));
     CompletableFuture<String> webId = undeployed(vertx, "web");
     CompletableFuture<String> sessionsId = undeployed(vertx, "sessions");
     CompletableFuture<String> brokerId = undeployed(vertx, "broker");

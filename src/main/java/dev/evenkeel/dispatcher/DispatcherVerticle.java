@@ -2,7 +2,7 @@ package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Addresses;
-import dev.evenkeel.bus.DispatcherLoop;
+import dev.evenkeel.bus.ClusterInSight;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.GroupQuestions.Change;
 import dev.evenkeel.bus.GroupQuestions.Forget;
@@ -18,8 +18,8 @@ import dev.evenkeel.bus.GroupQuestions.WhoIs;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.JsonQuestions;
 import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.bus.LocalDispatcher;
 import dev.evenkeel.bus.LocalObjects;
-import dev.evenkeel.bus.NodesInSight;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.cluster.ClusterMember;
@@ -136,7 +136,8 @@ public final class DispatcherVerticle extends VerticleBase {
             member -> {
               ownCluster = member;
               cluster = member;
-              LocalObjects.put(vertx, NodesInSight.class, member::dataMembers);
+              LocalObjects.put(
+                  vertx, ClusterInSight.class, new ClusterInSight(member::dataMembers, List::of));
               return begin();
             });
   }
@@ -144,9 +145,8 @@ public final class DispatcherVerticle extends VerticleBase {
   private Future<?> begin() {
     LocalObjects.put(
         vertx,
-        DispatcherLoop.class,
-        new DispatcherLoop(((ContextInternal) context).nettyEventLoop()));
-    LocalObjects.put(vertx, MemberExpiry.class, this::expire);
+        LocalDispatcher.class,
+        new LocalDispatcher(((ContextInternal) context).nettyEventLoop(), this::expire));
     scope = Meters.of(vertx).scope("dispatcher");
     meters = new DispatcherMeters(scope, () -> active);
     figures = new GroupMetrics(scope);
@@ -206,8 +206,7 @@ public final class DispatcherVerticle extends VerticleBase {
 
   @Override
   public Future<?> stop() {
-    LocalObjects.remove(vertx, DispatcherLoop.class);
-    LocalObjects.remove(vertx, MemberExpiry.class);
+    LocalObjects.remove(vertx, LocalDispatcher.class);
     stopped = true;
     forgets.forEach(Runnable::run);
     if (timer >= 0) {

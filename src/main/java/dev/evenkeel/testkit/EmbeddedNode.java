@@ -2,6 +2,7 @@ package dev.evenkeel.testkit;
 
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.api.ClusterStatusView;
+import dev.evenkeel.bus.LocalDispatcher;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.cli.ConfigReader;
 import dev.evenkeel.cli.DataDirectory;
@@ -13,7 +14,6 @@ import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.plain.PlainClient;
-import dev.evenkeel.dispatcher.MemberExpiry;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.util.Causes;
@@ -256,17 +256,17 @@ public final class EmbeddedNode implements AutoCloseable {
   public void expireMember(String group, String member) {
     // The dispatcher starts a little later than the HTTP API.
     Waits.until(
-        () -> Future.succeededFuture(expiry() == null ? "its dispatcher has not started" : null),
+        () ->
+            Future.succeededFuture(dispatcher() == null ? "its dispatcher has not started" : null),
         "no member can be expired",
         PATIENCE);
-    MemberExpiry expiry = expiry();
-    if (!Waits.get(expiry.expire(group, member), PATIENCE)) {
+    if (!Waits.get(dispatcher().members().expire(group, member), PATIENCE)) {
       throw Refusal.INVALID.error("group '%s' has no member '%s'", group, member);
     }
   }
 
-  private MemberExpiry expiry() {
-    return LocalObjects.get(vertx, MemberExpiry.class);
+  private LocalDispatcher dispatcher() {
+    return LocalObjects.get(vertx, LocalDispatcher.class);
   }
 
   /** What the node says of itself. */

@@ -1,7 +1,7 @@
 package dev.evenkeel.broker.member;
 
+import dev.evenkeel.bus.ClusterInSight;
 import dev.evenkeel.bus.LocalObjects;
-import dev.evenkeel.bus.NodesInSight;
 import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
@@ -78,11 +78,11 @@ final class LeaderBalancerLoop {
   }
 
   private void judgeView() {
-    NodesInSight inSight = LocalObjects.get(calls.vertx(), NodesInSight.class);
+    ClusterInSight inSight = LocalObjects.get(calls.vertx(), ClusterInSight.class);
     if (inSight == null) {
       return;
     }
-    int seen = inSight.count();
+    int seen = inSight.members().getAsInt();
     int nodes = log.nodes().size();
     boolean outside = view.outside(seen, nodes, MonotonicClock.millis());
     String why =

@@ -1,14 +1,14 @@
 package dev.evenkeel.gateway.session;
 
 import dev.evenkeel.bus.Addresses;
-import dev.evenkeel.bus.DispatcherLoop;
+import dev.evenkeel.bus.ClusterInSight;
 import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.KnownIds;
 import dev.evenkeel.bus.LocalBroker;
+import dev.evenkeel.bus.LocalDispatcher;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.NodePlace;
-import dev.evenkeel.bus.NodesKnown;
 import dev.evenkeel.bus.Relay;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.frame.SessionFrame;
@@ -120,8 +120,8 @@ public final class SessionVerticle extends VerticleBase {
 
   /** The same with the nodes that the cluster has now. */
   private Welcome withNodes(Welcome formed) {
-    NodesKnown known = LocalObjects.get(vertx, NodesKnown.class);
-    List<ClusterNode> now = known == null ? List.of() : known.now();
+    ClusterInSight known = LocalObjects.get(vertx, ClusterInSight.class);
+    List<ClusterNode> now = known == null ? List.of() : known.nodes().get();
     Welcome whole = RequestSpans.of(vertx) == null ? formed : formed.tracing();
     return now.isEmpty()
         ? whole
@@ -162,7 +162,7 @@ public final class SessionVerticle extends VerticleBase {
     for (EventExecutor unused : ((VertxInternal) vertx).nettyEventLoopGroup()) {
       loops++;
     }
-    DispatcherLoop dispatcher = LocalObjects.get(vertx, DispatcherLoop.class);
+    LocalDispatcher dispatcher = LocalObjects.get(vertx, LocalDispatcher.class);
     EventLoop spared = dispatcher == null || loops == 1 ? null : dispatcher.loop();
     return vertx.deployVerticle(
         () -> {
