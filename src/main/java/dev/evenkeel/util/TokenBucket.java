@@ -12,6 +12,9 @@ public final class TokenBucket {
   /** {@code full} of a new bucket. */
   public static final long ALWAYS_FULL = Long.MIN_VALUE / 2;
 
+  /** Its tokens are nanoseconds, and it saves none. */
+  public static final TokenBucket OF_TIME = new TokenBucket(1, 0);
+
   private final long tokenNanos;
   private final long savedNanosMax;
 

@@ -2,6 +2,7 @@ package dev.evenkeel.broker.quota;
 
 import dev.evenkeel.bus.rate.Reservation;
 import dev.evenkeel.protocol.Quota;
+import dev.evenkeel.util.TokenBucket;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -43,6 +44,12 @@ public final class RateReservations {
       return Math.max(
           quota.bytesPerSecond() > 0 ? bytesPaidAt : Long.MIN_VALUE,
           quota.messages() > 0 ? messagesPaidAt : Long.MIN_VALUE);
+    }
+
+    void pay(long from, long ofBytes, long ofMessages) {
+      bytesPaidAt = TokenBucket.OF_TIME.taken(bytesPaidAt, from, quota.bytesNanos(ofBytes));
+      messagesPaidAt =
+          TokenBucket.OF_TIME.taken(messagesPaidAt, from, quota.messagesNanos(ofMessages));
     }
 
     /** What is not paid yet is paid at the new rate, unless it would take longer. */
@@ -97,15 +104,11 @@ public final class RateReservations {
     } else if (!account.quota.equals(quota)) {
       account.change(quota, now);
     }
-    long earliest = now - BURST_NANOS;
-    account.bytesPaidAt = Math.max(account.bytesPaidAt, earliest);
-    account.messagesPaidAt = Math.max(account.messagesPaidAt, earliest);
     long wait = Math.max(0, account.paidAt() - now);
     if (wait > waitNanosMax) {
       return new Reservation(false, wait, wait, quota);
     }
-    account.bytesPaidAt += quota.bytesNanos(bytes);
-    account.messagesPaidAt += quota.messagesNanos(messages);
+    account.pay(now - BURST_NANOS, bytes, messages);
     account.bytes.add(now, bytes);
     account.messages.add(now, messages);
     return new Reservation(true, wait, Math.max(0, account.paidAt() - now), quota);

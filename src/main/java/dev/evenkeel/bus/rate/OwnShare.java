@@ -1,6 +1,7 @@
 package dev.evenkeel.bus.rate;
 
 import dev.evenkeel.protocol.Quota;
+import dev.evenkeel.util.TokenBucket;
 
 /**
  * How fast a program may go on while it does not reach the coordinator of rates: as fast as it was
@@ -93,7 +94,8 @@ public final class OwnShare {
   /** While it is alone: spends some of its share, and says after how long that may be done. */
   public long spendNanos(long now, Quota of, long bytes, long messages) {
     long start = Math.max(now, paidAtNanos);
-    paidAtNanos = start + (long) Math.ceil(cost(of, bytes, messages) / share(now));
+    long nanos = (long) Math.ceil(cost(of, bytes, messages) / share(now));
+    paidAtNanos = TokenBucket.OF_TIME.taken(paidAtNanos, now, nanos);
     return start - now;
   }
 }
