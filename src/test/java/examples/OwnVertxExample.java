@@ -76,7 +76,7 @@ public final class OwnVertxExample {
   }
 
   /** A Vert.x in the nodes' cluster, without data. Fails if the node is not there. */
-  static Future<Vertx> clusteredVertx(String node) {
+  public static Future<Vertx> clusteredVertx(String node) {
     String host = node.substring(0, node.lastIndexOf(':'));
     Config config = ConfigUtil.loadConfig(); // what vertx-hazelcast needs of its maps
     config.setClusterName("evenkeel").setLiteMember(true);
