@@ -31,18 +31,17 @@ record PageCluster(Trio trio, EventBus bus) {
     DeliveryOptions options = new DeliveryOptions();
     headers.forEach(options::addHeader);
     AtomicReference<Object> answer = new AtomicReference<>();
-    Wait.until(
-        "%s answers %s".formatted(address, request),
-        SECONDS_MAX,
+    untilAsserted(
+        address + " answers",
         () -> {
           try {
             answer.set(await(bus.request(address, request, options)).body());
-            return true;
           } catch (ReplyException e) {
+            String refused = "%s %s: %s".formatted(address, request, e.getMessage());
             if (e.getMessage().matches("(UNAVAILABLE|NOT_LEADER): .*")) {
-              return false;
+              throw new AssertionError(refused, e);
             }
-            throw new AssertionError("%s %s: %s".formatted(address, request, e.getMessage()), e);
+            throw new IllegalStateException(refused, e);
           }
         });
     return answer.get();
