@@ -44,14 +44,14 @@ public final class EventBusPage {
       return ((JsonObject) request).copy();
     }
 
-    /** Null: the address has one operation only. */
+    /** Empty: the address has one operation only. */
     public String action() {
-      return request instanceof JsonObject object ? object.getString(Operation.ACTION) : null;
+      return request instanceof JsonObject object ? object.getString(Operation.ACTION, "") : "";
     }
 
     /** The address with the action. */
     public String name() {
-      return action() == null ? address : address + " " + action();
+      return (address + " " + action()).strip();
     }
   }
 

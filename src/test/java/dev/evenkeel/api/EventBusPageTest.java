@@ -22,11 +22,14 @@ class EventBusPageTest {
 
   @Test
   void itNamesEveryAddressAndActionAndNoOthers() {
-    Set<String> onPage = rows().stream().map(Row::name).collect(Collectors.toCollection(TreeSet::new));
+    Set<String> onPage =
+        rows().stream().map(Row::name).collect(Collectors.toCollection(TreeSet::new));
     Set<String> known =
         Operations.all().stream()
             .filter(each -> each.address() != null)
-            .map(each -> each.action() == null ? each.address() : each.address() + " " + each.action())
+            .map(
+                each ->
+                    each.action() == null ? each.address() : each.address() + " " + each.action())
             .collect(Collectors.toCollection(TreeSet::new));
     assertThat(without(known, onPage)).as("missing in %s", EventBusPage.PAGE).isEmpty();
     assertThat(without(onPage, known)).as("in %s, but not there", EventBusPage.PAGE).isEmpty();
@@ -47,7 +50,8 @@ class EventBusPageTest {
   @MethodSource("rows")
   void aRequestIsReadAndItsAnswerIsJson(Row row) {
     if (row.request() instanceof JsonArray many) {
-      many.forEach(each -> Operations.of(row.address(), (JsonObject) each).question((JsonObject) each));
+      many.forEach(
+          each -> Operations.of(row.address(), (JsonObject) each).question((JsonObject) each));
     } else {
       Operations.of(row.address(), row.object()).question(row.object());
     }
@@ -75,7 +79,9 @@ class EventBusPageTest {
             | `no` | table |
             """);
     assertThat(sections).hasSize(1);
-    assertThat(sections.get(0).rows()).extracting(Row::name).containsExactly("evenkeel.api.one a", "evenkeel.api.one b");
+    assertThat(sections.get(0).rows())
+        .extracting(Row::name)
+        .containsExactly("evenkeel.api.one a", "evenkeel.api.one b");
     Row first = sections.get(0).rows().get(0);
     assertThat(first.headers()).containsOnly(org.assertj.core.api.Assertions.entry("poll", "p"));
     assertThat(first.answer()).isEqualTo("{\"b\":1}");

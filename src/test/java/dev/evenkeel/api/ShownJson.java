@@ -77,6 +77,8 @@ public final class ShownJson {
             ? "an object"
             : value instanceof JsonArray
                 ? "an array"
-                : value instanceof Number ? "a number" : value instanceof Boolean ? "a boolean" : "a string";
+                : value instanceof Number
+                    ? "a number"
+                    : value instanceof Boolean ? "a boolean" : "a string";
   }
 }

@@ -1,6 +1,7 @@
 package dev.evenkeel.functional;
 
 import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.api.ApiAddresses;
@@ -32,16 +33,20 @@ import org.junit.jupiter.params.provider.MethodSource;
  * <p>A new section of the page needs its {@link PreparedRequests} here.
  */
 class EventBusPageIT {
+  private static final String NO_ACTION = "";
+
   private static final Map<String, Function<PageCluster, PreparedRequests>> PREPARED =
-      Map.of(
-          ApiAddresses.PRODUCE, PreparedRequests.Messages::new,
-          ApiAddresses.MESSAGES, PreparedRequests.Messages::new,
-          ApiAddresses.DELAYED, PreparedRequests.Delayed::new,
-          ApiAddresses.TOPICS, PreparedRequests.Topics::new,
-          ApiAddresses.GROUPS, PreparedGroupRequests::new,
-          ApiAddresses.SESSIONS, PreparedRequests.Sessions::new,
-          ApiAddresses.QUOTAS, PreparedRequests.Quotas::new,
-          ApiAddresses.CLUSTER, PreparedRequests.Cluster::new);
+      Map.ofEntries(
+          Map.entry(ApiAddresses.PRODUCE, PreparedRequests.asShown(NO_ACTION)),
+          Map.entry(ApiAddresses.MESSAGES, PreparedRequests.asShown(NO_ACTION)),
+          Map.entry(ApiAddresses.DELAYED, PreparedRequests.Delayed::new),
+          Map.entry(
+              ApiAddresses.TOPICS,
+              PreparedRequests.asShown(words("create list get configure reshard delete ready"))),
+          Map.entry(ApiAddresses.GROUPS, PreparedGroupRequests::new),
+          Map.entry(ApiAddresses.SESSIONS, PreparedRequests.Sessions::new),
+          Map.entry(ApiAddresses.QUOTAS, PreparedRequests.asShown(words("set list clear"))),
+          Map.entry(ApiAddresses.CLUSTER, PreparedRequests.Cluster::new));
 
   @TempDir static Path directory;
   private static Trio trio;
@@ -98,8 +103,8 @@ class EventBusPageIT {
   }
 
   private static boolean onlyAsks(Row row) {
-    return row.action() != null
-        && Operations.of(row.address(), (JsonObject) row.request()).method() == Operation.Method.GET;
+    return row.request() instanceof JsonObject request
+        && Operations.of(row.address(), request).method() == Operation.Method.GET;
   }
 
   private static void compare(PreparedRequests prepared, Row row, Object request) {

@@ -16,7 +16,6 @@ import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.ReplyException;
-import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -99,15 +98,11 @@ class JsonApiIT {
     assertRefused("topics", "{'action':'get','name':'none'}", Refusal.UNKNOWN_TOPIC, "none");
     assertRefused("topics", "{'action':'dance'}", Refusal.INVALID, "dance");
     assertRefused(
-        "topics",
-        "{'action':'create','name':'x','shards':0}",
-        Refusal.INVALID,
-        "from 1 to 10000");
+        "topics", "{'action':'create','name':'x','shards':0}", Refusal.INVALID, "from 1 to 10000");
     assertRefused("produce", "{'topic':'none','payload':'p'}", Refusal.UNKNOWN_TOPIC, "");
     assertRefused("produce", "{'topic':'first'}", Refusal.INVALID, "payload");
     assertRefused("messages", "{'topic':'first','shard':1}", Refusal.UNKNOWN_SHARD, "0 to 0");
-    assertRefused(
-        "messages", "{'topic':'first','at':8,'offset':1}", Refusal.INVALID, "not both");
+    assertRefused("messages", "{'topic':'first','at':8,'offset':1}", Refusal.INVALID, "not both");
     assertRefused("groups", "{'action':'get','group':'none'}", Refusal.UNKNOWN_GROUP, "");
     assertRefused("quotas", "{'action':'get'}", Refusal.INVALID, "list, set or clear");
   }

@@ -56,8 +56,7 @@ final class PreparedGroupRequests implements PreparedRequests {
     JsonObject question = JsonObject.of("action", "get", "group", "billing");
     Wait.until(
         "nobody is in group billing",
-        () ->
-            cluster.askObject(ApiAddresses.GROUPS, question).getJsonArray("members").isEmpty());
+        () -> cluster.askObject(ApiAddresses.GROUPS, question).getJsonArray("members").isEmpty());
   }
 
   /** Takes messages until these have come: they fail, the others are done. */

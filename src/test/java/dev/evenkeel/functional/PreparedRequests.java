@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -17,7 +18,10 @@ import java.util.stream.Stream;
  * in the place of those of the page. Topic orders is there, with 30 messages in shard 2.
  */
 interface PreparedRequests {
-  /** Prepares one request, in the order of the page, and gives it as it is to be sent. */
+  /**
+   * Prepares one request, in the order of the page, and gives it as it is to be sent. Fails with
+   * {@link #unknown} for one that it does not know.
+   */
   Object request(Row row);
 
   /** A request had the answer that the page shows. */
@@ -30,15 +34,15 @@ interface PreparedRequests {
             .formatted(row.name()));
   }
 
-  /** Sends and reads messages. */
-  record Messages(PageCluster cluster) implements PreparedRequests {
-    @Override
-    public Object request(Row row) {
-      if (row.action() != null) {
-        throw unknown(row);
-      }
-      return row.request();
-    }
+  /** Requests with these actions need nothing but those before them. */
+  static Function<PageCluster, PreparedRequests> asShown(String... actions) {
+    return cluster ->
+        row -> {
+          if (!List.of(actions).contains(row.action())) {
+            throw unknown(row);
+          }
+          return row.request();
+        };
   }
 
   /** Each needs a delayed message. */
@@ -59,28 +63,6 @@ interface PreparedRequests {
       return switch (row.action()) {
         case "list" -> row.request();
         case "get", "cancel" -> row.object().put("id", id);
-        default -> throw unknown(row);
-      };
-    }
-  }
-
-  /** They create what they need. */
-  record Topics(PageCluster cluster) implements PreparedRequests {
-    @Override
-    public Object request(Row row) {
-      return switch (row.action()) {
-        case "create", "list", "get", "configure", "reshard", "delete", "ready" -> row.request();
-        default -> throw unknown(row);
-      };
-    }
-  }
-
-  /** They create what they need. */
-  record Quotas(PageCluster cluster) implements PreparedRequests {
-    @Override
-    public Object request(Row row) {
-      return switch (row.action()) {
-        case "set", "list", "clear" -> row.request();
         default -> throw unknown(row);
       };
     }
