@@ -28,7 +28,7 @@ import java.util.Set;
  * <p>A request for messages may have a name. If it is {@link #abandon abandoned} because its caller
  * has gone, it waits no longer, and the next request gets what it was given.
  */
-final class PolledConsumer {
+final class PolledConsumer implements OwnedByGateway.Owned {
   /** Most bytes of payloads in an answer, unless its first message alone is larger. */
   private static final long BYTES_MAX = 1L << 20;
 
@@ -44,8 +44,7 @@ final class PolledConsumer {
   private final Context context;
   private final HandlerStream stream;
   private final ConsumerOptions options;
-  private final String user;
-  private final int expiresMillis;
+  private final Expiry expiry;
   private final Runnable onEnd;
 
   /** What has come and was not given to a caller yet. */
@@ -59,9 +58,6 @@ final class PolledConsumer {
 
   /** Names of requests that were abandoned before they came. */
   private final Set<String> abandoned = Collections.newSetFromMap(new NewestMap<>(POLLS_MAX));
-
-  private long timer = -1;
-  private RefusedException ended;
 
   /** The request that waits, or null. */
   private WaitingPoll waiting;
@@ -84,8 +80,6 @@ final class PolledConsumer {
     this.context = vertx.getOrCreateContext();
     this.stream = (HandlerStream) stream;
     this.options = options;
-    this.user = user;
-    this.expiresMillis = expiresMillis;
     this.onEnd = onEnd;
     stream.pause();
     stream.exceptionHandler(why -> context.runOnContext(none -> end(RefusedException.of(why))));
@@ -94,7 +88,7 @@ final class PolledConsumer {
           delivery.message().detach();
           context.runOnContext(none -> came(delivery));
         });
-    keep();
+    expiry = new Expiry(vertx, "session", user, expiresMillis, this::expire);
   }
 
   String member() {
@@ -106,35 +100,18 @@ final class PolledConsumer {
   }
 
   int expiresMillis() {
-    return expiresMillis;
+    return expiry.millis();
   }
 
   /** Refuses a caller who is not the one who opened it, and counts as a sign of life. */
   void use(String caller) {
-    if (user != null && !user.equals(caller)) {
-      throw Refusal.FORBIDDEN.error("the session belongs to another user");
-    }
-    if (ended != null) {
-      throw ended;
-    }
-    keep();
-  }
-
-  /** A request that waits needs no sign of life. */
-  private void keep() {
-    vertx.cancelTimer(timer);
-    if (waiting != null) {
-      return;
-    }
-    timer = vertx.setTimer(expiresMillis, fired -> expire());
+    expiry.use(caller);
   }
 
   private void expire() {
     dropEnded();
     List<Delivery> diedOf = List.copyOf(given.keySet());
-    end(
-        Refusal.UNKNOWN_SESSION.error(
-            "the session has ended after %d ms without a request", expiresMillis));
+    end(expiry.timeout());
     stream.giveBackAndClose(diedOf);
   }
 
@@ -170,7 +147,7 @@ final class PolledConsumer {
       waiting = new WaitingPoll(poll, max, promise, vertx.setTimer(waitMillis, fired -> answer()));
       stream.fetch(max);
     }
-    keep();
+    expiry.waits();
     return promise.future();
   }
 
@@ -218,7 +195,7 @@ final class PolledConsumer {
     waiting = null;
     vertx.cancelTimer(ended.timer());
     stream.pause();
-    keep();
+    expiry.answered();
     return ended;
   }
 
@@ -295,15 +272,14 @@ final class PolledConsumer {
   }
 
   /** Gives back what has not ended, releases every shard, and leaves the group. */
-  Future<Void> close() {
+  @Override
+  public Future<Void> close() {
     end(Refusal.UNKNOWN_SESSION.error("the session was closed"));
     return stream.giveBackAndClose();
   }
 
   private void end(RefusedException why) {
-    if (ended == null) {
-      ended = why;
-      vertx.cancelTimer(timer);
+    if (expiry.end(why)) {
       come.clear();
       given.clear();
       if (waiting != null) {

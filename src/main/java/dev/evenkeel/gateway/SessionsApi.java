@@ -19,8 +19,6 @@ import dev.evenkeel.api.PollMessages.PolledMessages;
 import dev.evenkeel.api.PolledMessageView;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.api.TextOrBytes;
-import dev.evenkeel.bus.Addresses;
-import dev.evenkeel.bus.EventLoops;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerStream.Finishing;
@@ -31,20 +29,11 @@ import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.StartAt;
-import io.vertx.core.Context;
 import io.vertx.core.Future;
-import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.eventbus.DeliveryOptions;
-import io.vertx.core.eventbus.MessageConsumer;
-import io.vertx.core.eventbus.ReplyException;
-import io.vertx.core.eventbus.ReplyFailure;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.UUID;
 import java.util.function.Consumer;
 
 /**
@@ -55,44 +44,26 @@ final class SessionsApi {
   /** Most sessions of a gateway. */
   static final int SESSIONS_MAX = 1_000;
 
-  private static final long FORWARD_MILLIS = 28_000;
-
   /** Longest text of a failure that is kept. */
   private static final int ERROR_CHARS_MAX = 4_000;
 
   private final Vertx vertx;
   private final EvenkeelClient client;
-  private final Context context;
-  private final String gateway = UUID.randomUUID().toString().replace("-", "");
-  private final Map<String, PolledConsumer> sessions = new HashMap<>();
-  private int opening;
-  private boolean stopped;
-  private MessageConsumer<JsonObject> forwarded;
+  private final OwnedByGateway<PolledConsumer> sessions;
 
   SessionsApi(Vertx vertx, EvenkeelClient client) {
     this.vertx = vertx;
     this.client = client;
-    context = vertx.getOrCreateContext();
+    sessions = new OwnedByGateway<>(vertx, "session", SESSIONS_MAX, this::answerHere);
   }
 
   Future<Void> start() {
-    forwarded = vertx.eventBus().consumer(Addresses.gateway(gateway));
-    forwarded.handler(
-        message ->
-            answerHere(message.body(), message.headers().get(Frames.POLL))
-                .onSuccess(message::reply)
-                .onFailure(failure -> ApiErrors.fail(message, failure)));
-    return forwarded.completion();
+    return sessions.start();
   }
 
   /** Ends all sessions, which release their shards. Those that are being opened end at once. */
   Future<Void> stop() {
-    stopped = true;
-    Future<Void> closed =
-        Future.join(List.copyOf(sessions.values()).stream().map(PolledConsumer::close).toList())
-            .mapEmpty();
-    return closed.eventually(
-        () -> forwarded == null ? Future.succeededFuture() : forwarded.unregister());
+    return sessions.stop();
   }
 
   /**
@@ -101,77 +72,30 @@ final class SessionsApi {
    *     refuse those that they do not know
    */
   Future<Object> answer(JsonObject request, String poll) {
-    String session = request.getValue("session") instanceof String id ? id : "";
-    int dot = session.indexOf('.');
-    if (dot < 0 || session.startsWith(gateway + ".")) {
-      return answerHere(request, poll);
-    }
-    String other = session.substring(0, dot);
-    if (!other.matches("[0-9a-f]{32}")) {
-      throw unknown(session);
-    }
-    DeliveryOptions forward = new DeliveryOptions().setSendTimeout(FORWARD_MILLIS);
-    if (poll != null) {
-      forward.addHeader(Frames.POLL, poll);
-    }
-    return vertx
-        .eventBus()
-        .request(Addresses.gateway(other), request, forward)
-        .map(reply -> reply.body())
-        .recover(failure -> Future.failedFuture(elsewhere(session, failure)));
-  }
-
-  /** What became of a request that was passed on: it may have had an effect, with no answer. */
-  static RefusedException elsewhere(String session, Throwable failure) {
-    RefusedException refused = RefusedException.parse(failure.getMessage());
-    boolean gone =
-        refused == null
-            && failure instanceof ReplyException reply
-            && reply.failureType() == ReplyFailure.NO_HANDLERS;
-    return refused != null
-        ? refused
-        : gone
-            ? unknown(session)
-            : Refusal.INDETERMINATE.error(
-                "the node of session %s does not answer: the request may have had an effect",
-                session);
-  }
-
-  private static RefusedException unknown(String session) {
-    return Refusal.UNKNOWN_SESSION.error(
-        "there is no session '%s': it has ended, or its node has; open another one", session);
+    return sessions.answer(request, poll);
   }
 
   private Future<Object> answerHere(JsonObject request, String poll) {
-    try {
-      return new ApiAnswers()
-          .on(Operations.OPEN_SESSION, this::open)
-          .on(Operations.POLL_MESSAGES, asked -> poll(asked, poll))
-          .on(Operations.GIVE_RESULTS, this::results)
-          .on(Operations.ABANDON_POLL, asked -> abandon(asked, poll))
-          .on(
-              Operations.EXTEND_SESSION,
-              asked ->
-                  Future.succeededFuture(
-                      new ExtendedSession(
-                          asked.in().session(), session(asked.in()).expiresMillis())))
-          .on(
-              Operations.CLOSE_SESSION,
-              asked ->
-                  session(asked.in())
-                      .close()
-                      .map(closed -> new ClosedSession(asked.in().session())))
-          .answer(ApiAddresses.SESSIONS, request);
-    } catch (RefusedException e) {
-      return Future.failedFuture(e);
-    }
+    return new ApiAnswers()
+        .on(Operations.OPEN_SESSION, this::open)
+        .on(Operations.POLL_MESSAGES, asked -> poll(asked, poll))
+        .on(Operations.GIVE_RESULTS, this::results)
+        .on(Operations.ABANDON_POLL, asked -> abandon(asked, poll))
+        .on(
+            Operations.EXTEND_SESSION,
+            asked ->
+                Future.succeededFuture(
+                    new ExtendedSession(asked.in().session(), session(asked.in()).expiresMillis())))
+        .on(
+            Operations.CLOSE_SESSION,
+            asked ->
+                session(asked.in()).close().map(closed -> new ClosedSession(asked.in().session())))
+        .answer(ApiAddresses.SESSIONS, request);
   }
 
   private PolledConsumer session(InSession in) {
-    PolledConsumer session = sessions.get(in.session());
-    if (session == null || !session.options().getGroup().equals(in.group())) {
-      throw unknown(in.session());
-    }
+    PolledConsumer session =
+        sessions.get(in.session(), each -> each.options().getGroup().equals(in.group()));
     session.use(in.user());
     return session;
   }
@@ -186,50 +110,20 @@ final class SessionsApi {
   }
 
   private Future<OpenedSession> open(OpenSession asked) {
-    if (sessions.size() + opening >= SESSIONS_MAX) {
-      throw Refusal.OVERLOADED.error(
-          "this node has %d sessions: close some, or open one on another node", SESSIONS_MAX);
-    }
     ConsumerOptions options = options(asked);
-    String id = gateway + "." + UUID.randomUUID().toString().replace("-", "");
-    opening++;
-    Promise<OpenedSession> opened = Promise.promise();
-    // On an event loop of its own: this one answers requests.
-    EventLoops.forHandlers(vertx)
-        .runOnContext(
-            none ->
-                client.stream(options, Finishing.MANUAL)
-                    .onComplete(
-                        done ->
-                            context.runOnContext(
-                                back -> {
-                                  opening--;
-                                  if (done.failed()) {
-                                    opened.fail(done.cause());
-                                    return;
-                                  }
-                                  if (stopped) {
-                                    opened.fail(stopping());
-                                    done.result().close();
-                                    return;
-                                  }
-                                  PolledConsumer session =
-                                      new PolledConsumer(
-                                          vertx,
-                                          done.result(),
-                                          options,
-                                          asked.user(),
-                                          asked.expiresMs(),
-                                          () -> sessions.remove(id));
-                                  sessions.put(id, session);
-                                  opened.complete(
-                                      new OpenedSession(id, session.member(), asked.expiresMs()));
-                                })));
-    return opened.future();
-  }
-
-  private static RefusedException stopping() {
-    return Refusal.UNAVAILABLE.error("this node stops: open the session on another node");
+    return sessions
+        .open(
+            () -> client.stream(options, Finishing.MANUAL),
+            (stream, id) ->
+                new PolledConsumer(
+                    vertx,
+                    stream,
+                    options,
+                    asked.user(),
+                    asked.expiresMs(),
+                    () -> sessions.ended(id)))
+        .map(
+            opened -> new OpenedSession(opened.id(), opened.owned().member(), asked.expiresMs()));
   }
 
   private static ConsumerOptions options(OpenSession asked) {

@@ -123,13 +123,13 @@ class SessionsApiTest {
       value = ReplyFailure.class,
       names = {"TIMEOUT", "RECIPIENT_FAILURE", "ERROR"})
   void whatBecameOfARequestIsUnknownIfTheNodeOfItsSessionDoesNotAnswer(ReplyFailure failure) {
-    assertThat(SessionsApi.elsewhere("s", new ReplyException(failure, -1, "gone")))
+    assertThat(OwnedByGateway.elsewhere("session", "s", new ReplyException(failure, -1, "gone")))
         .extracting(RefusedException::refusal)
         .isEqualTo(Refusal.INDETERMINATE);
-    assertThat(SessionsApi.elsewhere("s", new ReplyException(ReplyFailure.NO_HANDLERS)))
+    assertThat(OwnedByGateway.elsewhere("session", "s", new ReplyException(ReplyFailure.NO_HANDLERS)))
         .extracting(RefusedException::refusal)
         .isEqualTo(Refusal.UNKNOWN_SESSION);
-    assertThat(SessionsApi.elsewhere("s", new ReplyException(failure, 1, "FENCED: too late")))
+    assertThat(OwnedByGateway.elsewhere("session", "s", new ReplyException(failure, 1, "FENCED: too late")))
         .extracting(RefusedException::refusal)
         .isEqualTo(Refusal.FENCED);
   }
