@@ -27,7 +27,8 @@ import java.util.Objects;
  *     true for the rest of the run
  * @param policy settings that must be equal for all members of the group
  * @param topics names of the topics it subscribes to, and patterns of names, see {@link
- *     dev.evenkeel.protocol.TopicPattern}
+ *     dev.evenkeel.protocol.TopicPattern}; empty in mode singleton: it is a candidate of an
+ *     election, and leads without messages
  * @param start where a new group begins
  * @param clusterMember id of its program's session, or of its JVM's cluster member; when that one
  *     ends, so does this run
@@ -225,6 +226,8 @@ public record Heartbeat(
    *     becomes a dead letter, {@link Limits#CRASHES_MAX_LEAST} to {@link Limits#CRASHES_MAX_MOST};
    *     0: never; if members differ, the largest holds, and 0 is larger than any other; always
    *     {@link Limits#CRASHES_MAX_DEFAULT} in other modes
+   * @param handedOverTerm an election: the last term at which this run led and has handed over, or
+   *     had nothing to hand over; null: it has not led yet
    */
   public record Wishes(
       String assignor,
@@ -236,7 +239,8 @@ public record Heartbeat(
       Long resignedTerm,
       long graceMillis,
       List<String> filter,
-      int crashesMax) {
+      int crashesMax,
+      Long handedOverTerm) {
     /** No wishes. */
     public static final Wishes NONE = new Wishes(null, null, 0, null, null, null, null);
 
@@ -262,6 +266,32 @@ public record Heartbeat(
           Limits.CRASHES_MAX_DEFAULT);
     }
 
+    /** Of a member that does not lead without topics. */
+    public Wishes(
+        String assignor,
+        Long stuckTimeoutMillis,
+        long crashLockTimeMillis,
+        Long stallTimeoutMillis,
+        String order,
+        List<Long> retryDelaysMillis,
+        Long resignedTerm,
+        long graceMillis,
+        List<String> filter,
+        int crashesMax) {
+      this(
+          assignor,
+          stuckTimeoutMillis,
+          crashLockTimeMillis,
+          stallTimeoutMillis,
+          order,
+          retryDelaysMillis,
+          resignedTerm,
+          graceMillis,
+          filter,
+          crashesMax,
+          null);
+    }
+
     private static final RecordJson<Wishes> JSON =
         new RecordJson<>(Wishes.class)
             .former("crashLockTimeMillis", 0L)
@@ -278,7 +308,8 @@ public record Heartbeat(
                 condition -> condition,
                 (array, i) -> Objects.requireNonNull(array.getString(i)))
             .unless("filter", null)
-            .unless("crashesMax", Limits.CRASHES_MAX_DEFAULT);
+            .unless("crashesMax", Limits.CRASHES_MAX_DEFAULT)
+            .unless("handedOverTerm", null);
 
     /** Fails for null, as for anything that is not a number. */
     private static Long delay(JsonArray delays, int index) {
@@ -288,6 +319,11 @@ public record Heartbeat(
     /** The same wishes of a member that resigned at that term; null: it has not resigned. */
     public Wishes resignedAt(Long term) {
       return JSON.with(this, "resignedTerm", term);
+    }
+
+    /** The same wishes of a member that has handed over that term; null: it has not led. */
+    public Wishes handedOverAt(Long term) {
+      return JSON.with(this, "handedOverTerm", term);
     }
   }
 
@@ -305,6 +341,11 @@ public record Heartbeat(
   /** Mode singleton: the last term at which it resigned as the leader; 0: at none. */
   public long resignedTerm() {
     return wishes.resignedTerm() == null ? 0 : wishes.resignedTerm();
+  }
+
+  /** An election: the last term that it led and has handed over; 0: none. */
+  public long handedOverTerm() {
+    return wishes.handedOverTerm() == null ? 0 : wishes.handedOverTerm();
   }
 
   /**

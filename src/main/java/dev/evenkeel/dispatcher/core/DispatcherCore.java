@@ -122,6 +122,7 @@ public final class DispatcherCore {
       }
     }
     leases.first(statuses, nowMillis);
+    groupLeases.sightLeaders(nowMillis);
     time.look(nowMillis);
     rebalanceAtMillis = nowMillis + state.settings.rebalanceMillis();
     state.groups().forEach(group -> group.plan().retarget());
@@ -271,6 +272,7 @@ public final class DispatcherCore {
    */
   public List<DispatcherAction> groupLeasesRead(List<GroupLease> leases, long nowMillis) {
     groupLeases.read(leases);
+    groupLeases.sightLeaders(nowMillis);
     return done(nowMillis);
   }
 

@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
@@ -61,6 +62,40 @@ final class GroupLeases {
     fenced.stream().map(state::get).filter(each -> each != null).forEach(GroupState::forgetLease);
     fenced.clear();
     leases.forEach(this::learn);
+  }
+
+  /**
+   * Leaders of elections that may be unknown: the registry may be lost, or another dispatcher made
+   * them leaders. No shard names them. They may start work for the longest timeout that such a
+   * member can have.
+   */
+  void sightLeaders(long nowMillis) {
+    long timeoutMillis =
+        Math.max(state.settings.memberTimeoutMillis(), Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
+    for (GroupState group : state.groups()) {
+      GroupLease lease = group.lease();
+      if (lease.held()
+          && group.isElection()
+          && !lease.holder().startsWith(Names.DISPATCHER_HOLDER)
+          && group.members().sighted(leader(lease, nowMillis, timeoutMillis))) {
+        group.plan().retarget();
+      }
+    }
+  }
+
+  private static UnheardMember leader(GroupLease lease, long nowMillis, long timeoutMillis) {
+    return new UnheardMember(
+        lease.group(),
+        lease.holder(),
+        lease.instance(),
+        null,
+        List.of(),
+        null,
+        null,
+        nowMillis + timeoutMillis,
+        timeoutMillis,
+        Heartbeat.Wishes.NONE,
+        null);
   }
 
   private void learn(GroupLease lease) {

@@ -158,6 +158,9 @@ final class GroupPlan {
       return;
     }
     wakeMillis = Long.MAX_VALUE;
+    if (group.isElection()) {
+      state.dirty.pump(group.name());
+    }
     group.subscriptions().lookAgain();
     for (ShardState shard : group.shards().states()) {
       if (nowMillis >= shard.wakeMillis) {
@@ -245,6 +248,11 @@ final class GroupPlan {
         state.dirty.window(group.name(), restUntilMillis);
       }
     }
+    if (group.isElection()) {
+      Member successor = group.leading().successor(nowMillis);
+      wakeMillis = Math.min(wakeMillis, group.leading().handoverEndMillis());
+      return successor;
+    }
     Member elected = group.leading().electedMember();
     needsLease = null;
     mayGrant = !group.leading().applies() || group.leading().mayBeGranted(elected, topics);
@@ -282,6 +290,7 @@ final class GroupPlan {
     state.dirty.windowOver(group.name());
     if (group.leading().applies()) {
       group.leading().elect();
+      group.leadChanged();
     }
     targets = Targets.of(group, topics, state.assignor(group.assignorName()));
     restUntilMillis =

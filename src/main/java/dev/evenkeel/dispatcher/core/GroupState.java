@@ -238,6 +238,17 @@ public final class GroupState {
 
   // ---- The lease of the group
 
+  /** Whether it reads topics, or would if there were some. */
+  boolean readsTopics() {
+    return info != null && !(info.subscriptions().isEmpty() && info.patterns().isEmpty())
+        || members.live().stream().anyMatch(member -> !member.beat().topics().isEmpty());
+  }
+
+  /** Whether it is an election: a group in mode singleton that reads no topics. */
+  public boolean isElection() {
+    return leading.applies() && !readsTopics();
+  }
+
   /** Who leads it, in mode singleton. */
   Leading leading() {
     return leading;
@@ -264,10 +275,19 @@ public final class GroupState {
   boolean learn(GroupLease read) {
     boolean news = read.term() >= lease.term() && !read.equals(lease);
     if (news) {
+      leadChanged();
       lease = read;
+      leadChanged();
       plan.retarget();
     }
     return news;
+  }
+
+  /** Whether the holder of the lease leads, and for how long, may have changed. */
+  void leadChanged() {
+    if (lease.held() && isElection()) {
+      assignmentChanged(lease.holder());
+    }
   }
 
   /** The group has no lease any more. */

@@ -157,6 +157,9 @@ final class HeartbeatHandler {
     }
     GroupState group = state.get(beat.group());
     GroupInfo info = group == null ? null : group.info();
+    if (info != null) {
+      checkElection(beat, group);
+    }
     GroupTopics.Reading reading = group == null ? null : group.reading(beat);
     if (group != null && records.forgetting().goesFirst(group, reading)) {
       refuseDropped(state.waiting.forGroup(arrival));
@@ -229,6 +232,22 @@ final class HeartbeatHandler {
                 + " first",
             beat.group(), filter(its), filter(beat.wishes().filter()));
       }
+    }
+  }
+
+  /** A group reads topics, or it is an election: its members do not mix. */
+  private static void checkElection(Heartbeat beat, GroupState group) {
+    if (beat.topics().isEmpty() && group.readsTopics()) {
+      throw Refusal.GROUP_MISMATCH.error(
+          "group %s reads topics, which an election has not: give the election a name of its own,"
+              + " or delete the group first",
+          beat.group());
+    }
+    if (!beat.topics().isEmpty() && group.isElection() && !group.members().isEmpty()) {
+      throw Refusal.GROUP_MISMATCH.error(
+          "group %s is an election, which has no topics: give the consumers another group, or stop"
+              + " the candidates first",
+          beat.group());
     }
   }
 
@@ -316,6 +335,7 @@ final class HeartbeatHandler {
       case BACK -> group.replan(Cause.BACK);
       case CLOSING -> group.replan(Cause.LEAVE);
       case RESIGNED -> group.replan(Cause.RESIGNED);
+      case HANDED_OVER -> group.plan().retarget();
       case CHANGED -> joins(group, Cause.TOPIC, nowMillis);
       case JOINED -> joins(group, Cause.JOIN, nowMillis);
       case RETURNED -> group.plan().joined(nowMillis);

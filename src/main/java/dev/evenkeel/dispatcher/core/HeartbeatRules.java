@@ -48,15 +48,17 @@ final class HeartbeatRules {
     if (beat.host() != null && beat.host().length() > HOST_CHARS_MAX) {
       throw invalid("host of " + beat.host().length() + " characters: at most " + HOST_CHARS_MAX);
     }
-    if (beat.topics().isEmpty()) {
-      throw invalid("a member subscribes to at least one topic");
+    boolean candidate = beat.topics().isEmpty();
+    if (candidate && !beat.policy().isSingleton()) {
+      throw invalid("a member subscribes to at least one topic, unless the mode is singleton");
     }
     beat.topics().forEach(TopicPattern::check);
     between(
         "memberTimeoutMillis",
         beat.memberTimeoutMillis(),
         MEMBER_TIMEOUT_MILLIS_MIN,
-        Limits.MEMBER_TIMEOUT_MILLIS_MAX);
+        // The lease of a group does not say for how long to wait for its holder.
+        candidate ? Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT : Limits.MEMBER_TIMEOUT_MILLIS_MAX);
     between("lockTimeMillis", beat.lockTimeMillis(), 0, LOCK_TIME_MILLIS_MAX);
     checkWishes(beat, beat.wishes());
   }
@@ -107,6 +109,10 @@ final class HeartbeatRules {
     Long term = wishes.resignedTerm();
     if (term != null && (term < 0 || !beat.policy().isSingleton())) {
       throw invalid("resignedTerm " + term + ": a term from 0, in mode singleton only");
+    }
+    Long over = wishes.handedOverTerm();
+    if (over != null && (over < 0 || !beat.topics().isEmpty())) {
+      throw invalid("handedOverTerm " + over + ": a term from 0, of an election only");
     }
   }
 

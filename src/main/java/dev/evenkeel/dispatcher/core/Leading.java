@@ -28,12 +28,32 @@ import java.util.function.Predicate;
  *
  * A reset of all shards that the leader has is a hand-over to itself: it gives all back, and leads
  * again at the next term. Until then no shard is granted.
+ *
+ * <p>An election has no shards. There the heartbeats of the leader say which term it has handed
+ * over:
+ *
+ * <pre>
+ * lease       elected   A                              what is done
+ * of A        A         leads                          nothing
+ * of A        A         has handed over                grant the lease to A again: the term grows
+ * of A        B         lives                          A must hand over, within the lock time
+ * of A        B         has handed over, waited enough,
+ *                       or is gone                     grant the lease to B: the term grows
+ * </pre>
  */
 final class Leading {
   private final GroupState group;
 
   /** Who is to lead, by the last plan; or null. */
   private Election.Candidate elected;
+
+  private static final long NEVER = Long.MAX_VALUE;
+
+  /** An election: until when the next leader waits for the handover of the present one. */
+  private long handoverEndMillis = NEVER;
+
+  /** The term whose handover that is. */
+  private long handoverTerm;
 
   Leading(GroupState group) {
     this.group = group;
@@ -141,6 +161,35 @@ final class Leading {
         && drain.deadlineMillis() <= nowMillis;
   }
 
+  /**
+   * An election: the elected member if it is to get the group's lease at a higher term now, else
+   * null. The time of a handover counts from the first time that this dispatcher asks for it.
+   */
+  Member successor(long nowMillis) {
+    Member next = electedMember();
+    Member leader = group.lease().held() ? group.members().live(group.lease().holder()) : null;
+    boolean leads =
+        leader != null && holds(leader.instance()) && leader.beat().handedOverTerm() < term();
+    if (next == null || !leads || elected(leader)) {
+      handoverEndMillis = NEVER;
+      return next == null || leads ? null : next;
+    }
+    if (handoverEndMillis == NEVER || handoverTerm != term()) {
+      handoverTerm = term();
+      handoverEndMillis = nowMillis + leader.beat().lockTimeMillis();
+    }
+    return nowMillis >= handoverEndMillis ? next : null;
+  }
+
+  private long term() {
+    return group.lease().term();
+  }
+
+  /** Until when {@link #successor} waits for a handover; {@link Long#MAX_VALUE}: it does not. */
+  long handoverEndMillis() {
+    return handoverEndMillis;
+  }
+
   /** Whether the lease is that run's. */
   private boolean holds(String instance) {
     return group.lease().held() && group.lease().instance().equals(instance);
@@ -210,6 +259,10 @@ final class Leading {
   Assignment.Lead of(Member member, Topics topics) {
     if (!applies() || !holds(member.instance())) {
       return null;
+    }
+    if (group.isElection()) {
+      boolean resigned = member.beat().resignedTerm() >= term();
+      return new Assignment.Lead(term(), true, resigned || elected != null && !elected(member));
     }
     boolean whole = true;
     for (Shard shard : group.ready(topics.ids(member.topics()), topics)) {

@@ -40,6 +40,8 @@ public final class MemberTable {
     CLOSING,
     /** It wants another member to lead its group. */
     RESIGNED,
+    /** It led its group, and has handed over. */
+    HANDED_OVER,
     SAME,
     /** A later run has its place. */
     REFUSED
@@ -162,6 +164,9 @@ public final class MemberTable {
     if (latest.resignedTerm() > former.beat().resignedTerm()) {
       return Heard.RESIGNED;
     }
+    if (latest.handedOverTerm() > former.beat().handedOverTerm()) {
+      return Heard.HANDED_OVER;
+    }
     return former.topics().equals(topics) ? Heard.SAME : Heard.CHANGED;
   }
 
@@ -182,11 +187,17 @@ public final class MemberTable {
     return any;
   }
 
-  /** A heartbeat from before a closing or a resignation may arrive after one that says so. */
+  /**
+   * A heartbeat from before a closing, a resignation or a handover may arrive after one that says
+   * so.
+   */
   private static Heartbeat latest(Heartbeat former, Heartbeat beat) {
     Heartbeat latest = former.closing() ? beat.asClosing() : beat;
-    return former.resignedTerm() > beat.resignedTerm()
-        ? latest.withWishes(beat.wishes().resignedAt(former.resignedTerm()))
+    if (former.resignedTerm() > latest.resignedTerm()) {
+      latest = latest.withWishes(latest.wishes().resignedAt(former.resignedTerm()));
+    }
+    return former.handedOverTerm() > latest.handedOverTerm()
+        ? latest.withWishes(latest.wishes().handedOverAt(former.handedOverTerm()))
         : latest;
   }
 
