@@ -70,6 +70,28 @@ public interface EvenkeelClient {
   Future<Consumer> leader(ConsumerOptions options, LeaderCareer career);
 
   /**
+   * Joins an election, with the default options; see {@link #election(ElectionOptions,
+   * ElectionCareer)}.
+   *
+   * @param name of the election
+   */
+  default Future<Candidate> election(String name, ElectionCareer career) {
+    return election(new ElectionOptions().setName(name), career);
+  }
+
+  /**
+   * Joins an election, in which one candidate of all in the cluster leads at a time. It needs no
+   * topic. Completes when the dispatcher has taken the candidate in, as the leader or as one that
+   * waits. The career is called on the context of the caller if that is an event-loop context of
+   * {@link #vertx}, otherwise on a context of the candidate's own.
+   *
+   * <p>Fails with GROUP_MISMATCH if a group of consumers has that name, MEMBER_REPLACED if another
+   * candidate has taken the member's name meanwhile, INVALID if the cluster is of a version without
+   * elections, UNAVAILABLE if no dispatcher answers within 60 s.
+   */
+  Future<Candidate> election(ElectionOptions options, ElectionCareer career);
+
+  /**
    * Joins a group and gives its messages as a stream. Fails as {@link #consumer} does.
    *
    * @param finishing when a message is finished

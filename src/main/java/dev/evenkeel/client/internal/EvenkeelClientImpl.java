@@ -5,11 +5,14 @@ import dev.evenkeel.bus.DueClock;
 import dev.evenkeel.bus.Ending;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Admin;
+import dev.evenkeel.client.Candidate;
 import dev.evenkeel.client.ConnectionState;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerStream;
+import dev.evenkeel.client.ElectionCareer;
+import dev.evenkeel.client.ElectionOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.LeaderCareer;
 import dev.evenkeel.client.Producer;
@@ -41,6 +44,7 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
   private final Set<Producer> producers = ConcurrentHashMap.newKeySet();
   private final Set<Consumer> consumers = ConcurrentHashMap.newKeySet();
   private final Set<ConsumerStream> streams = ConcurrentHashMap.newKeySet();
+  private final Set<Candidate> candidates = ConcurrentHashMap.newKeySet();
   private Promise<Void> closing;
 
   public EvenkeelClientImpl(Link link) {
@@ -81,6 +85,12 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
     ConsumerOptions own =
         new ConsumerOptions(options.toJson()).setMode(ConsumerOptions.Mode.SINGLETON);
     return consumer(own, new LeaderHandler(career));
+  }
+
+  @Override
+  public Future<Candidate> election(ElectionOptions options, ElectionCareer career) {
+    return start(
+        () -> Consumers.candidate(link, directory, options, career), candidates, Candidate::close);
   }
 
   @Override
@@ -190,6 +200,7 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
     }
     all(streams, ConsumerStream::close)
         .eventually(() -> all(consumers, Consumer::close))
+        .eventually(() -> all(candidates, Candidate::close))
         .eventually(() -> all(producers, Producer::close))
         .eventually(
             () -> {

@@ -44,20 +44,13 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   /** An assignment with so many shards is worth leaving out of the answers to heartbeats. */
   static final int SHARDS_MANY = 50;
 
-  /** After this time without an assignment that counts, an older one counts. */
-  static final long SILENT_MILLIS = 30_000;
-
   private final ConsumerOptions options;
   final Environment environment;
   private final int parallel;
   private final ArrayDeque<ConsumerAction> actions = new ArrayDeque<>();
   private final OwnedShards shards;
 
-  /** Term and revision of the last assignment that counted, and when it came; -1: none did. */
-  private long term = -1;
-
-  private long revision = -1;
-  private long assignedMillis;
+  private final LastAssignment last;
 
   /** What it names. */
   private List<Assignment.Owned> assigned = List.of();
@@ -92,6 +85,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
       ConsumerOptions options, String instance, HandlerKind handler, RandomGenerator random) {
     this.options = options;
     parallel = options.getParallel();
+    last = new LastAssignment(instance);
     open = options.getMode() != Mode.SINGLETON;
     environment =
         new Environment(
@@ -211,10 +205,10 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
    */
   public void assigned(Assignment assignment, long now) {
     if (assignment.unchanged()) {
-      seenAgain(assignment, now);
+      last.seenAgain(assignment, now);
       return;
     }
-    if (!takes(assignment, now)) {
+    if (!last.takes(assignment, now)) {
       return;
     }
     assigned = assignment.shards();
@@ -228,14 +222,6 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
       if (!named.contains(shard.shard())) {
         shard.lose("the assignment does not name it any more", now);
       }
-    }
-  }
-
-  private void seenAgain(Assignment assignment, long now) {
-    if (environment.instance.equals(assignment.instance())
-        && assignment.term() == term
-        && assignment.revision() == revision) {
-      assignedMillis = now;
     }
   }
 
@@ -253,7 +239,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
                       OwnedShard shard = shards.get(each.shard());
                       return shard != null && shard.epoch() == each.epoch();
                     });
-    return asItSays ? new Heartbeat.Seen(term, revision) : null;
+    return asItSays ? last.seen() : null;
   }
 
   /**
@@ -289,24 +275,6 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
       shard = shards.take(owned);
     }
     shard.draining(owned.draining() || closing, now);
-  }
-
-  /**
-   * Whether an assignment counts: it is for this run, and not older than the last one that counted.
-   * The terms of a dispatcher only grow, unless the cluster began anew with empty disks. So after
-   * {@link #SILENT_MILLIS} without an assignment an older one counts, too.
-   */
-  private boolean takes(Assignment assignment, long now) {
-    boolean same = assignment.term() == term && assignment.revision() == revision;
-    boolean silent = now - assignedMillis >= SILENT_MILLIS;
-    if (!environment.instance.equals(assignment.instance())
-        || !same && !silent && !assignment.laterThan(term, revision)) {
-      return false;
-    }
-    assignedMillis = now;
-    term = assignment.term();
-    revision = assignment.revision();
-    return true;
   }
 
   @Override
@@ -478,6 +446,11 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
 
   // ---- The consumer's life
 
+  /** Whether handlers may start, as far as that depends on time and the connection. */
+  public SelfFence fence() {
+    return environment.fence;
+  }
+
   private void resumed(long now) {
     shards.all().forEach(shard -> shard.handling.resume(now));
   }
@@ -509,8 +482,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
    * before.
    */
   public void paused(Assignment assignment, long now) {
-    boolean isLast = assignment.term() == term && assignment.revision() == revision;
-    if (isLast && assignment.pauses() != null) {
+    if (last.numbers(assignment) && assignment.pauses() != null) {
       paused(assignment.pauses(), now);
     }
   }

@@ -5,7 +5,7 @@ package dev.evenkeel.client.internal.consume;
  * counts a member as dead when the member timeout has passed since the arrival of a heartbeat,
  * which is never before its sending. So a member that stops one second earlier, counted from the
  * sending, has stopped before anybody else starts. Times are milliseconds of {@link ElapsedTime},
- * which also counts while the machine is suspended.
+ * which also counts while the machine is suspended. Any thread may ask.
  */
 public final class SelfFence {
   /** How long before the member timeout the consumer stops. */
@@ -14,8 +14,8 @@ public final class SelfFence {
   private static final long NEVER = Long.MIN_VALUE;
 
   private final long reachMillis;
-  private long lastAnsweredSentMillis = NEVER;
-  private boolean linkUp = true;
+  private volatile long lastAnsweredSentMillis = NEVER;
+  private volatile boolean linkUp = true;
 
   public SelfFence(long memberTimeoutMillis) {
     reachMillis = memberTimeoutMillis - MARGIN_MILLIS;
@@ -35,8 +35,7 @@ public final class SelfFence {
   }
 
   public boolean mayStart(long nowMillis) {
-    return linkUp
-        && lastAnsweredSentMillis != NEVER
-        && nowMillis - lastAnsweredSentMillis <= reachMillis;
+    long answered = lastAnsweredSentMillis;
+    return linkUp && answered != NEVER && nowMillis - answered <= reachMillis;
   }
 }

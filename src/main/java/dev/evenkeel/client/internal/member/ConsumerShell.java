@@ -207,7 +207,11 @@ final class ConsumerShell
     ShardCalls calls = new ShardCalls(link, directory, options.getGroup(), context);
     broadcast =
         positions == null ? null : new BroadcastMember(run, this, core, topics, calls, positions);
-    leaderships = new Leaderships(options.getMember(), () -> context.run(this::resigned));
+    leaderships =
+        new Leaderships(
+            options.getMember(),
+            () -> context.run(this::resigned),
+            () -> core.fence().mayStart(Clock.millis()));
     actions =
         new ActionRunner(
             run,

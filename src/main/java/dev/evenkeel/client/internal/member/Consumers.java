@@ -3,13 +3,17 @@ package dev.evenkeel.client.internal.member;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.client.Candidate;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.Mode;
+import dev.evenkeel.client.ElectionCareer;
+import dev.evenkeel.client.ElectionOptions;
 import dev.evenkeel.client.internal.broadcast.StoredPositions;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dedup.SharedAutomata;
+import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import java.net.InetAddress;
@@ -17,7 +21,7 @@ import java.net.UnknownHostException;
 import java.util.UUID;
 import java.util.function.Function;
 
-/** Starts consumers. */
+/** Starts consumers, and candidates of elections. */
 public final class Consumers {
   private static final String HOST = host();
 
@@ -80,7 +84,7 @@ public final class Consumers {
     } catch (RefusedException e) {
       return Future.failedFuture(e);
     }
-    String made = HOST + "-" + instance.substring(0, Math.min(6, instance.length()));
+    String made = name(instance);
     if (own.getMode() == Mode.BROADCAST) {
       // Failed messages wait in the window: the log does not know this member.
       own.setHoldFailed(true);
@@ -99,6 +103,35 @@ public final class Consumers {
     }
     return new ConsumerShell(link, directory, own, handler, instance, HOST, null, automataOf)
         .start();
+  }
+
+  /**
+   * Joins an election. Completes when the dispatcher has accepted the candidate. Fails with {@code
+   * RefusedException}: INVALID options, GROUP_MISMATCH, MEMBER_REPLACED, or UNAVAILABLE when no
+   * dispatcher answered within 60 s.
+   */
+  public static Future<Candidate> candidate(
+      Link link, ClusterDirectory directory, ElectionOptions options, ElectionCareer career) {
+    String instance = UUID.randomUUID().toString();
+    ConsumerOptions own = new ConsumerOptions().setMode(Mode.SINGLETON);
+    try {
+      options.check();
+      own.setGroup(Names.check("election", options.getName()))
+          .setMember(
+              options.getMember() == null
+                  ? name(instance)
+                  : Names.check("member", options.getMember()))
+          .setLockTimeMillis(options.getLockTimeMillis());
+    } catch (RefusedException e) {
+      return Future.failedFuture(e);
+    }
+    OwnContext context = new OwnContext(link.vertx());
+    MemberRun run = new MemberRun(link, directory, own, null, null, instance, context);
+    return new CandidateShell(run, career, options.getPauseMillis(), HOST).start();
+  }
+
+  private static String name(String instance) {
+    return HOST + "-" + instance.substring(0, Math.min(6, instance.length()));
   }
 
   /** The name of this machine, without characters that a member's name must not contain. */

@@ -2,20 +2,25 @@ package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.client.LeaderContext;
+import java.util.function.BooleanSupplier;
 
 /** The leaderships of one member, one after another: each has a term of its own. */
 final class Leaderships {
   private final String member;
   private final Runnable onResign;
+  private final BooleanSupplier mayStart;
   private volatile long resignedTerm;
   private One now;
 
   /**
    * @param onResign called on any thread when this member resigns
+   * @param mayStart whether the cluster surely counts this member as alive now; called on any
+   *     thread
    */
-  Leaderships(String member, Runnable onResign) {
+  Leaderships(String member, Runnable onResign, BooleanSupplier mayStart) {
     this.member = member;
     this.onResign = onResign;
+    this.mayStart = mayStart;
   }
 
   /** The last term at which this member resigned, or null. */
@@ -76,6 +81,11 @@ final class Leaderships {
     @Override
     public boolean isOver() {
       return over;
+    }
+
+    @Override
+    public boolean isLeading() {
+      return !over && !handingOver && mayStart.getAsBoolean();
     }
 
     @Override

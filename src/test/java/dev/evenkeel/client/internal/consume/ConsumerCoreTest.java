@@ -1696,11 +1696,11 @@ class ConsumerCoreTest extends CoreBench {
   void aDispatcherOfALowerTermCountsOnceNobodyElseIsHeard() {
     start(Order.SHARD);
     assign(7, 3);
-    tick(ConsumerCore.SILENT_MILLIS - 1_000);
+    tick(LastAssignment.SILENT_MILLIS - 1_000);
     assign(1, 1, owned(S0, 1, false));
     assertThat(core.owned()).isZero();
     assign(7, 3);
-    tick(ConsumerCore.SILENT_MILLIS);
+    tick(LastAssignment.SILENT_MILLIS);
     assign(1, 2, owned(S0, 1, false));
     assertThat(core.owned()).isOne();
   }

@@ -61,7 +61,7 @@ class LeaderHandlerTest {
   private final Career career = new Career();
   private final LeaderHandler handler = new LeaderHandler(career);
   private final List<Long> resigned = new ArrayList<>();
-  private final Leaderships leaderships = new Leaderships("m", () -> resigned.add(0L));
+  private final Leaderships leaderships = new Leaderships("m", () -> resigned.add(0L), () -> true);
 
   private void lead(long term, boolean ending) {
     handler.onLeadership(leaderships.changed(new Assignment.Lead(term, true, ending)));
