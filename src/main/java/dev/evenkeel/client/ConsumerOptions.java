@@ -722,7 +722,10 @@ public final class ConsumerOptions extends SettingValues<ConsumerOptions> {
     return get(PARALLEL);
   }
 
-  /** Most handlers that run at once, over all shards, by default 16. At least 1. */
+  /**
+   * Most handlers that run at once, over all shards, by default 16. At least 1. A {@link
+   * LeaderCareer} that is serial runs one at a time, whatever this says.
+   */
   public ConsumerOptions setParallel(int parallel) {
     return set(PARALLEL, parallel);
   }

@@ -42,8 +42,9 @@ public interface LeaderCareer {
   Future<Void> inaugurate(LeaderContext context);
 
   /**
-   * Handles a message. If the future fails or the method throws, the message is tried again.
-   * Several messages may run at once, as the options order and parallel say.
+   * Handles a message. If the future fails or the method throws, the message is tried again. The
+   * next message begins when this one has ended, over all shards, unless {@link #isSerial} says
+   * otherwise.
    */
   Future<Void> execute(Delivery message);
 
@@ -60,6 +61,16 @@ public interface LeaderCareer {
    * already. Does nothing by default.
    */
   default void lost(LeaderContext context) {}
+
+  /**
+   * Whether one {@link #execute} runs at a time, over all shards; by default true. Then {@link
+   * ConsumerOptions#setParallel} has no effect, and a message waits also for one that was {@link
+   * AtHand#CUT cut} in an earlier term of this member and still runs. With false, several messages
+   * run at once, as the options order and parallel say.
+   */
+  default boolean isSerial() {
+    return true;
+  }
 
   /** What happens to messages that run at the end, by default {@link AtHand#FINISH}. */
   default AtHand atHand() {

@@ -78,6 +78,9 @@ public final class Consumers {
       String instance,
       Function<String, SharedAutomata> automataOf) {
     ConsumerOptions own = new ConsumerOptions(options.toJson());
+    if (handler instanceof LeaderHandler leader && leader.isSerial()) {
+      own.setParallel(1);
+    }
     try {
       OptionsCheck.check(own);
       OptionsCheck.check(own, handler);

@@ -11,8 +11,10 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -73,8 +75,19 @@ public final class LeaderHandler implements ConsumerHandler {
   private final List<Open> running = new ArrayList<>();
   private final List<Open> waiting = new ArrayList<>();
 
+  /** Messages that wait until one that was cut has ended: the career is serial. */
+  private final Deque<Open> behind = new ArrayDeque<>();
+
+  /** How many messages the career is at work on, cut ones included. */
+  private int atWork;
+
   public LeaderHandler(LeaderCareer career) {
     this.career = career;
+  }
+
+  /** Whether the career handles one message at a time. */
+  boolean isSerial() {
+    return career.isSerial();
   }
 
   /** The same career on worker threads. This object must not have been used. */
@@ -210,17 +223,37 @@ public final class LeaderHandler implements ConsumerHandler {
     }
     Open open = new Open(message, Promise.promise());
     running.add(open);
+    if (atWork > 0 && career.isSerial()) {
+      behind.add(open);
+    } else {
+      work(open);
+    }
+    return open.end().future();
+  }
+
+  private void work(Open open) {
+    atWork++;
     call(
-        () -> career.execute(message),
+        () -> career.execute(open.message()),
         failure -> {
+          atWork--;
           running.remove(open);
           if (failure == null) {
             open.end().tryComplete();
           } else {
             open.end().tryFail(failure);
           }
+          workOn();
         });
-    return open.end().future();
+  }
+
+  private void workOn() {
+    Open next;
+    while (atWork == 0 && (next = behind.poll()) != null) {
+      if (!next.end().future().isComplete()) {
+        work(next);
+      }
+    }
   }
 
   private static GivenBackException givenBack() {

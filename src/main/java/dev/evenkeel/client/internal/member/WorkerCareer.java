@@ -29,6 +29,11 @@ record WorkerCareer(LeaderCareer career, Workers workers) implements LeaderCaree
   }
 
   @Override
+  public boolean isSerial() {
+    return career.isSerial();
+  }
+
+  @Override
   public AtHand atHand() {
     return career.atHand();
   }

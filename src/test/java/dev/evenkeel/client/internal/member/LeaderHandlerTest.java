@@ -24,6 +24,7 @@ class LeaderHandlerTest {
     final List<String> calls = new ArrayList<>();
     final ArrayDeque<Promise<Void>> open = new ArrayDeque<>();
     AtHand atHand = AtHand.FINISH;
+    boolean serial = true;
 
     private Future<Void> call(String what) {
       calls.add(what);
@@ -55,6 +56,11 @@ class LeaderHandlerTest {
     @Override
     public AtHand atHand() {
       return atHand;
+    }
+
+    @Override
+    public boolean isSerial() {
+      return serial;
     }
   }
 
@@ -208,6 +214,7 @@ class LeaderHandlerTest {
   @Test
   void whatIsAtHandIsCut() {
     career.atHand = LeaderCareer.AtHand.CUT;
+    career.serial = false;
     inaugurated();
     Future<Void> ended = handle(0, 1, 5);
     Future<Void> running = handle(0, 1, 6);
@@ -233,15 +240,33 @@ class LeaderHandlerTest {
     handle(0, 1, 6);
     lead(7, true);
     handler.onDraining(shard(0, 1));
-    career.open.remove();
+    Promise<Void> cut = career.open.remove();
     career.open.remove().complete();
     lead(7, false);
     Future<Void> next = handle(0, 1, 6);
     assertThat(career.calls).endsWith("handOver 7", "inaugurate 7");
     career.open.remove().complete();
+    assertThat(career.calls).as("what was cut still runs").endsWith("inaugurate 7");
+    cut.complete();
+    assertThat(career.calls).endsWith("execute 6");
     career.open.remove().complete();
     assertThat(next.succeeded()).isTrue();
-    assertThat(career.calls).endsWith("execute 6");
+  }
+
+  @Test
+  void aMessageThatWaitsBehindACutOneIsCutWithoutBeingBegun() {
+    career.atHand = LeaderCareer.AtHand.CUT;
+    inaugurated();
+    Future<Void> first = handle(0, 1, 5);
+    Future<Void> second = handle(1, 1, 6);
+    lead(7, true);
+    handler.onDraining(shard(0, 1));
+    Promise<Void> cut = career.open.remove();
+    career.open.remove().complete();
+    assertThat(first.cause()).isInstanceOf(GivenBackException.class);
+    assertThat(second.cause()).isInstanceOf(GivenBackException.class);
+    cut.complete();
+    assertThat(career.calls).containsExactly("execute 5", "handOver 7");
   }
 
   @Test
