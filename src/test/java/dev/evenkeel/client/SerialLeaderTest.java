@@ -112,7 +112,7 @@ class SerialLeaderTest {
         .setGroup(group)
         .setTopics(List.of(group))
         .setOrder(ConsumerOptions.Order.NONE)
-        .setRetryDelaysMillis(List.of(0L));
+        .setRetryDelaysMillis(List.of(0L, 0L, 0L));
   }
 
   @ParameterizedTest
