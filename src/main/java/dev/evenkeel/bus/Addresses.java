@@ -56,6 +56,14 @@ public final class Addresses {
    */
   public static final String DEDUP_TELL = "evenkeel.dedup.tell";
 
+  /**
+   * Each node tells a session here whether the cluster still counts it as alive: it answers only
+   * after a majority of the nodes has said that this node is a member. A request is a {@code text}
+   * with the session and another one with the name of a dedup service that the session uses, or an
+   * empty one. It does not count as a request in flight. The answer is an empty frame.
+   */
+  public static final String DEDUP_HEARD = "evenkeel.dedup.heard";
+
   /** What is published there is for every node. */
   public static final Set<String> EVERY_NODE =
       Set.of(LEASE_CHANGES, TOPIC_CHANGES, ADMIN_CHANGES, LEADER_CHANGES, SESSIONS_ENDED);

@@ -48,6 +48,14 @@ public interface Link {
   }
 
   /**
+   * As {@link #request(String, Buffer, long)}, over all connections at once: the first good answer
+   * counts. Such requests do not count as requests in flight, so keep them few and small.
+   */
+  default Future<Buffer> requestAnywhere(String address, Buffer body, long timeoutMillis) {
+    return request(address, body, timeoutMillis);
+  }
+
+  /**
    * Listens at an address, also after the connection was lost and made again. Messages get no
    * answer.
    */
@@ -83,6 +91,14 @@ public interface Link {
    */
   default String home() {
     return null;
+  }
+
+  /**
+   * After what silence of this program nodes may take it for dead, in milliseconds. A connection
+   * that breaks tells both sides sooner.
+   */
+  default long silenceMillisMax() {
+    return Long.MAX_VALUE / 4;
   }
 
   Future<Void> close();

@@ -453,6 +453,7 @@ public final class ServeRun {
       deploy(vertx, web, json, webId);
     }
     BrokerNode broker = await(node);
+    member.voters(() -> broker.log().nodes().size());
     memory.log(broker.log().all().size());
     membership.attach(broker);
     deploy(vertx, new BrokerVerticle(node), new JsonObject(), brokerId);

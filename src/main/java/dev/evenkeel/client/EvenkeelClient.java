@@ -109,6 +109,22 @@ public interface EvenkeelClient {
       ConsumerStream.Finishing finishing,
       Function<Message, byte[]> dedupKey);
 
+  /**
+   * Deduplicates the work of all programs that ask for keys under this name, without a topic.
+   *
+   * @param name letters, digits, dot, underscore and hyphen
+   * @throws dev.evenkeel.protocol.RefusedException INVALID for another name, UNAVAILABLE if the
+   *     client is closed
+   */
+  Dedup dedup(String name);
+
+  /**
+   * As {@link #dedup(String)}, with options.
+   *
+   * @throws dev.evenkeel.protocol.RefusedException INVALID also for options out of their bounds
+   */
+  Dedup dedup(DedupOptions options);
+
   /** Administers the cluster over this connection. It need not be closed. */
   Admin admin();
 
@@ -129,7 +145,7 @@ public interface EvenkeelClient {
 
   /**
    * Closes all streams and consumers of this client, which release their shards; then its
-   * producers, which flush; then the connection. It takes up to the longest lock time of the
+   * producers, which flush; then its dedups, which give back their keys; then the connection. It takes up to the longest lock time of the
    * consumers and then the longest delivery timeout of the producers. A Vert.x that was given to
    * {@code Evenkeel.with} stays open. Never fails.
    */

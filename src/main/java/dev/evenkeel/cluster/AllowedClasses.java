@@ -32,7 +32,8 @@ public final class AllowedClasses {
           "io.vertx.spi.cluster.hazelcast.impl.HazelcastRegistrationInfo",
           DedupBucket.class.getName(),
           DedupSteps.class.getName(),
-          DedupClaimSweep.class.getName());
+          DedupClaimSweep.class.getName(),
+          HeardQuestion.class.getName());
 
   private AllowedClasses() {}
 

@@ -6,6 +6,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 
 /** This JVM as a member of the cluster, with its clustered Vert.x and the shared maps. */
 public interface ClusterMember {
@@ -25,6 +26,12 @@ public interface ClusterMember {
 
   /** How many members hold data: the nodes, without the clients. */
   int dataMembers();
+
+  /**
+   * Says how many nodes vote on the logs of the cluster, this one included. Only such nodes count
+   * when a process asks for a majority.
+   */
+  default void voters(IntSupplier voters) {}
 
   /** Notes where another node is, so that this one finds it after they were apart. */
   default void know(HostPort node) {}

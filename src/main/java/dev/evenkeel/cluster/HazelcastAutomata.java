@@ -2,15 +2,18 @@ package dev.evenkeel.cluster;
 
 import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.map.IMap;
+import dev.evenkeel.dedup.Answer;
 import dev.evenkeel.dedup.Claim;
 import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.HeadMessage;
+import dev.evenkeel.dedup.Lease;
 import dev.evenkeel.dedup.SharedBucket;
 import dev.evenkeel.dedup.SharedCodec;
 import dev.evenkeel.dedup.Step;
 import dev.evenkeel.dedup.StepBatches;
 import dev.evenkeel.dedup.StepReply;
 import dev.evenkeel.dedup.TurnListeners;
+import dev.evenkeel.dedup.Worker;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
@@ -21,9 +24,12 @@ import io.vertx.core.internal.ContextInternal;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,6 +52,10 @@ final class HazelcastAutomata implements ClusterAutomata {
 
   private static final int BUCKET_KEYS_MAX = KEYS_MAX / StepBatches.BUCKETS;
 
+  /** Hazelcast gives up a member that is silent. */
+  private static final long SILENT_MILLIS_MAX =
+      Lease.silentMillisMax(TimeUnit.SECONDS.toMillis(HazelcastConfigs.MEMBER_SILENCE_SECONDS_MAX));
+
   /** Each member takes messages about its claims here, and so do sessions. */
   private static final String ADDRESS = "evenkeel.dedup.";
 
@@ -57,9 +67,15 @@ final class HazelcastAutomata implements ClusterAutomata {
   private final String member;
   private final IMap<Integer, DedupBucket> map;
   private final MapCalls steps = new MapCalls("evenkeel-dedup");
+  private final MapCalls questions = new MapCalls("evenkeel-dedup-heard");
   private final MapCalls sweeps = new MapCalls("evenkeel-dedup-sweep");
   private final StepBatches batches;
   private final TurnListeners listeners = new TurnListeners();
+  private final HeardRounds heard;
+
+  /** How many nodes vote; 0: this member is no voter. */
+  private volatile IntSupplier voters = () -> 0;
+
   private MessageConsumer<Buffer> messages;
 
   private HazelcastAutomata(Vertx vertx, HazelcastInstance hazelcast, String member) {
@@ -68,6 +84,7 @@ final class HazelcastAutomata implements ClusterAutomata {
     this.member = member;
     map = hazelcast.getMap(MAP);
     batches = new StepBatches(StepBatches.BUCKETS, this::carry, steps.executor(), this::home);
+    heard = new HeardRounds(hazelcast, member, questions.executor());
   }
 
   static HazelcastAutomata join(Vertx vertx, HazelcastInstance hazelcast, String member) {
@@ -85,6 +102,7 @@ final class HazelcastAutomata implements ClusterAutomata {
     if (last != null) {
       last.batches.close();
       last.steps.close();
+      last.questions.close();
       last.sweeps.close();
     }
   }
@@ -115,9 +133,38 @@ final class HazelcastAutomata implements ClusterAutomata {
     }
   }
 
+  /**
+   * The answer to a claim of a service counts only if a majority of the nodes is in sight after the
+   * step: in a smaller part of the cluster, the map is not the one that the others see.
+   */
   @Override
   public CompletionStage<StepReply> step(Step step) {
-    return batches.step(step);
+    CompletionStage<StepReply> replied = batches.step(step);
+    return step.claim().worker().shard() != Worker.SERVICE
+        ? replied
+        : replied.thenCompose(
+            reply ->
+                reply.answer() == Answer.ACCEPT || reply.answer() == Answer.DECLINE
+                    ? heard().thenApply(majority -> reply)
+                    : CompletableFuture.completedStage(reply));
+  }
+
+  @Override
+  public CompletionStage<Void> heard() {
+    return heard.next();
+  }
+
+  @Override
+  public long silentMillisMax() {
+    return SILENT_MILLIS_MAX;
+  }
+
+  void voters(IntSupplier source) {
+    voters = source;
+  }
+
+  int voters() {
+    return voters.getAsInt();
   }
 
   private CompletionStage<byte[]> carry(int bucket, byte[] batch) {

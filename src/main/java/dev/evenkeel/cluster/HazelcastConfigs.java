@@ -4,6 +4,7 @@ import com.hazelcast.cluster.MembershipEvent;
 import com.hazelcast.cluster.MembershipListener;
 import com.hazelcast.config.AdvancedNetworkConfig;
 import com.hazelcast.config.Config;
+import com.hazelcast.config.ExecutorConfig;
 import com.hazelcast.config.InMemoryFormat;
 import com.hazelcast.config.ListenerConfig;
 import com.hazelcast.config.MapConfig;
@@ -33,7 +34,7 @@ final class HazelcastConfigs {
    * overloaded machine, than to expel the member and let it join again; the logs elect other
    * leaders meanwhile.
    */
-  private static final int MEMBER_SILENCE_SECONDS_MAX = 8;
+  static final int MEMBER_SILENCE_SECONDS_MAX = 8;
 
   /** Longest wait of any operation on a map. */
   private static final int OPERATION_MILLIS_MAX = 10_000;
@@ -69,6 +70,7 @@ final class HazelcastConfigs {
     config.getJetConfig().setEnabled(false);
     config.getMetricsConfig().setEnabled(false);
     maps(config);
+    executors(config);
     addresses(config, host);
     membership(config);
     threads(config);
@@ -131,6 +133,11 @@ final class HazelcastConfigs {
             // Steps change buckets in place; in binary format each step would read and write a
             // whole bucket.
             .setInMemoryFormat(InMemoryFormat.OBJECT));
+  }
+
+  /** Its tasks take microseconds. */
+  private static void executors(Config config) {
+    config.addExecutorConfig(new ExecutorConfig(HeardRounds.EXECUTOR, 1));
   }
 
   private static void addresses(Config config, String host) {

@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 
 /** A {@link ClusterMember} over a clustered Vert.x and the Hazelcast instance behind it. */
 final class HazelcastMember implements ClusterMember {
@@ -165,6 +166,11 @@ final class HazelcastMember implements ClusterMember {
   @Override
   public int dataMembers() {
     return dataMembers(hazelcastMembers());
+  }
+
+  @Override
+  public void voters(IntSupplier voters) {
+    dedup.voters(voters);
   }
 
   private Collection<Member> hazelcastMembers() {

@@ -1,5 +1,7 @@
 package dev.evenkeel.dedup;
 
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -8,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>If nothing answers for {@link Settings#unguardedMillis}, the message is processed without a
  *       guard. Nobody may be declined in favour of it then: so each request says until when it
  *       surely waits, and no request is sent shortly before it goes ahead.
+ *   <li>If its settings say that it is guarded, a request never goes ahead like that: it fails with
+ *       UNAVAILABLE. It also takes no ACCEPT that it asked for too long ago, and no message: the
+ *       process may have hung meanwhile, and the key may be with another. It asks once more.
  *   <li>A process that hears that an unknown claim of its own is the head gives it back. That
  *       happens when a step ran late, or when giving back was lost.
  * </ul>
@@ -37,12 +43,24 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
    *
    * @param headMillisMax a head that works for longer is evicted
    * @param askAgainMillis time after which a waiter asks again
-   * @param unguardedMillis a request goes ahead if it heard nothing for this time
+   * @param unguardedMillis a request goes ahead, or fails, if it heard nothing for this time
+   * @param guarded whether it fails
    */
-  public record Settings(long headMillisMax, long askAgainMillis, long unguardedMillis) {
+  public record Settings(
+      long headMillisMax, long askAgainMillis, long unguardedMillis, boolean guarded) {
+    /** Not guarded. */
+    public Settings(long headMillisMax, long askAgainMillis, long unguardedMillis) {
+      this(headMillisMax, askAgainMillis, unguardedMillis, false);
+    }
+
     /** Asks again after 2 s, and goes ahead after 10 s. */
     public static Settings of(long headMillisMax) {
-      return new Settings(headMillisMax, 2_000, 10_000);
+      return new Settings(headMillisMax, 2_000, 10_000, false);
+    }
+
+    /** Asks again after 1 s, and fails after 10 s. */
+    public static Settings guarded(long headMillisMax) {
+      return new Settings(headMillisMax, 1_000, 10_000, true);
     }
 
     /** How long a waiter surely waits after it asked last: longer than until it asks again. */
@@ -57,7 +75,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
 
     /** After hearing nothing for this time, it stops asking. */
     long asksMillis() {
-      return unguardedMillis - waitsMillis() - spareMillis();
+      return guarded ? unguardedMillis : unguardedMillis - waitsMillis() - spareMillis();
     }
   }
 
@@ -65,6 +83,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
   private record Seat(SharedAutomata automata, int number, String member) {}
 
   private final Settings settings;
+  private final LongSupplier clock;
   private final AtomicLong sequence = new AtomicLong();
 
   /** Tickets with a place, or that wait for one, by the lower bits of their tokens. */
@@ -86,7 +105,18 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
 
   public ClusteredCoordinator(SharedAutomata automata, Settings settings, long nowMillis) {
     this.settings = settings;
+    clock = () -> lastMillis;
     lastMillis = nowMillis;
+    seat = seat(automata);
+  }
+
+  /**
+   * @param clock the clock of all calls. If it is guarded, it must know how late an answer is
+   */
+  ClusteredCoordinator(SharedAutomata automata, Settings settings, LongSupplier clock) {
+    this.settings = settings;
+    this.clock = clock;
+    lastMillis = clock.getAsLong();
     seat = seat(automata);
   }
 
@@ -141,13 +171,20 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
     }
     at.automata
         .step(new Step(Step.Kind.ENQUEUE, ticket.key(), claim))
-        .whenComplete((reply, failure) -> answered(ticket, claim, reply));
+        .whenComplete((reply, failure) -> answered(at, ticket, claim, reply, failure));
   }
 
   /**
    * @param reply null if none came
    */
-  private void answered(SharedTicket ticket, SharedClaim claim, @Nullable StepReply reply) {
+  private void answered(
+      Seat at,
+      SharedTicket ticket,
+      SharedClaim claim,
+      @Nullable StepReply reply,
+      @Nullable Throwable failure) {
+    long nowMillis = clock.getAsLong();
+    long since = reply == null ? 0 : since(at, reply, nowMillis);
     Answer outcome = null;
     boolean leave;
     boolean remind = false;
@@ -160,10 +197,19 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
       ticket.asking = false;
       leave = ticket.leaving != null;
       if (reply != null && !leave) {
-        ticket.heardMillis = lastMillis;
-        outcome = apply(ticket, Objects.requireNonNull(reply.answer()));
-        remind = ticket.stage == SharedTicket.Stage.WAITING;
-        again = remind && ticket.headMessage;
+        ticket.heardMillis = nowMillis;
+        boolean late =
+            settings.guarded
+                && reply.answer() == Answer.ACCEPT
+                && nowMillis - ticket.askedMillis >= at.automata.silentMillisMax();
+        if (late) {
+          again = at == seat;
+        } else {
+          ticket.sinceMillis = since;
+          outcome = apply(ticket, Objects.requireNonNull(reply.answer()));
+          remind = ticket.stage == SharedTicket.Stage.WAITING;
+          again = remind && ticket.headMessage;
+        }
       }
       ticket.headMessage = false;
     }
@@ -178,7 +224,13 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
       ticket.blocked();
     }
     if (again) {
-      ask(ticket, lastMillis);
+      ask(ticket, nowMillis);
+      return;
+    }
+    if (settings.guarded
+        && failure instanceof RefusedException refused
+        && refused.refusal() == Refusal.FORBIDDEN) {
+      fail(ticket, refused);
       return;
     }
     // Tells the head at each repeated request: so its process finds a claim that it does not know.
@@ -187,6 +239,31 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
         && reply.head() != null
         && (ticket.asks > 1 || reply.evicted() > 0)) {
       tell(ticket.key(), reply.head());
+    }
+  }
+
+  /** Since when the head has worked, by the clock of this process. */
+  private static long since(Seat at, StepReply reply, long nowMillis) {
+    return reply.head() == null
+        ? nowMillis
+        : nowMillis - Math.max(0, at.automata.nowMillis() - reply.head().sinceMillis);
+  }
+
+  /** Ends a request that awaits its turn, and gives back the place that it may have. */
+  private void fail(SharedTicket ticket, RefusedException why) {
+    boolean leave;
+    synchronized (ticket) {
+      if (ticket.leaving != null || !ticket.awaitsItsTurn()) {
+        return;
+      }
+      ticket.stage = SharedTicket.Stage.OVER;
+      ticket.leaving = new CompletableFuture<>();
+      leave = !ticket.asking;
+    }
+    tickets.remove(plain(ticket.token()));
+    ticket.fail(why);
+    if (leave) {
+      leave(ticket);
     }
   }
 
@@ -235,7 +312,11 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
     synchronized (ticket) {
       boolean turn =
           ticket.claim.token == token && ticket.leaving == null && ticket.awaitsItsTurn();
-      begins = turn && !ticket.asking && ticket.claim.waitsUntilMillis() == waitsUntilMillis;
+      begins =
+          turn
+              && !settings.guarded
+              && !ticket.asking
+              && ticket.claim.waitsUntilMillis() == waitsUntilMillis;
       asks = turn && !ticket.asking && !begins;
       ticket.headMessage |= turn && ticket.asking;
       if (begins) {
@@ -245,7 +326,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
     if (begins) {
       ticket.complete(Answer.ACCEPT);
     } else if (asks) {
-      ask(ticket, lastMillis);
+      ask(ticket, clock.getAsLong());
     }
   }
 
@@ -301,16 +382,21 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
                 if (tries < LEAVE_TRIES_MAX) {
                   unleft.add(ticket);
                 } else {
-                  leaving.complete(Departure.NOT_HEAD);
+                  leaving.complete(Departure.UNKNOWN);
                 }
                 return;
               }
-              // A former attempt may have given it back.
-              if (worked && tries == 1 && reply.departure() == Departure.NOT_HEAD) {
-                lost.increment();
+              Departure departure = reply.departure();
+              if (worked && departure == Departure.NOT_HEAD) {
+                if (tries == 1) {
+                  lost.increment();
+                } else {
+                  // A former attempt may have given it back.
+                  departure = Departure.UNKNOWN;
+                }
               }
               tellNext(ticket.key(), reply);
-              leaving.complete(reply.departure());
+              leaving.complete(departure);
             });
   }
 
@@ -355,17 +441,22 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
       goesAhead =
           pending
               && silent >= settings.unguardedMillis
-              && asked >= settings.waitsMillis() + settings.spareMillis();
+              && (settings.guarded || asked >= settings.waitsMillis() + settings.spareMillis());
       ask =
           pending
               && silent < settings.asksMillis()
               && !ticket.asking
               && asked >= settings.askAgainMillis;
-      if (goesAhead) {
+      if (goesAhead && !settings.guarded) {
         ticket.stage = SharedTicket.Stage.AT_WORK;
       }
     }
-    if (goesAhead) {
+    if (goesAhead && settings.guarded) {
+      fail(
+          ticket,
+          Refusal.UNAVAILABLE.error(
+              "the cluster has not answered for %s ms", settings.unguardedMillis));
+    } else if (goesAhead) {
       unguarded.increment();
       ticket.complete(Answer.ACCEPT);
     } else if (ask) {
@@ -376,6 +467,9 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
   /** Gives back every place. Call it when the user of the coordinator ends. */
   public void close(long nowMillis) {
     for (SharedTicket ticket : tickets.values()) {
+      if (settings.guarded) {
+        fail(ticket, Refusal.UNAVAILABLE.error("it was closed"));
+      }
       deQueue(ticket, nowMillis);
     }
     seat.automata.forget(seat.number);

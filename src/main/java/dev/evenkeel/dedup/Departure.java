@@ -16,5 +16,11 @@ public enum Departure {
    * dead, or for space), or gave its place back before. If it worked, another may have worked on
    * the key at the same time.
    */
-  NOT_HEAD
+  NOT_HEAD,
+
+  /**
+   * Nobody knows: no answer came, or only one to a repeated request, whose former one may have
+   * given it back. No automaton says this.
+   */
+  UNKNOWN
 }

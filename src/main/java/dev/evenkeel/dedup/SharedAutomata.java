@@ -45,6 +45,20 @@ public interface SharedAutomata {
    */
   void tell(DedupKey key, Claim head);
 
+  /**
+   * Asks the cluster whether it still counts this process as alive. Completes when a majority of
+   * the nodes has answered a question that was sent after this call; fails if none of the questions
+   * is answered in time, or not by a majority.
+   */
+  CompletionStage<Void> heard();
+
+  /**
+   * How long after such a question was sent this process may still rely on its claims, in
+   * milliseconds: shorter than the time after which the cluster gives it up. 0: the cluster does
+   * not know it by the name {@link #member} any more.
+   */
+  long silentMillisMax();
+
   /** How many keys the steps of this process have pushed out because there were too many. */
   default long overflowed() {
     return 0;

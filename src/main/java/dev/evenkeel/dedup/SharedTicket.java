@@ -1,5 +1,6 @@
 package dev.evenkeel.dedup;
 
+import dev.evenkeel.protocol.RefusedException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +33,7 @@ final class SharedTicket implements Ticket<DedupKey> {
   Stage stage = Stage.ASKED;
 
   /** Its claim in the cluster. Each request replaces it. */
-  SharedClaim claim;
+  volatile SharedClaim claim;
 
   /** Whether a request is under way. */
   boolean asking;
@@ -43,7 +44,10 @@ final class SharedTicket implements Ticket<DedupKey> {
   /** How many requests were sent. */
   int asks;
 
-  long askedMillis;
+  volatile long askedMillis;
+
+  /** Since when the head has worked, by the clock of this process, as the last answer says. */
+  volatile long sinceMillis;
 
   /** When the last answer came, or the ticket was made. */
   long heardMillis;
@@ -69,6 +73,12 @@ final class SharedTicket implements Ticket<DedupKey> {
   void complete(Answer outcome) {
     answered.complete(outcome);
     turn.complete(outcome);
+  }
+
+  /** Ends a guarded request. Do not call it while holding a lock. */
+  void fail(RefusedException why) {
+    answered.completeExceptionally(why);
+    turn.completeExceptionally(why);
   }
 
   /** Says that the request has to wait. Do not call it while holding a lock. */

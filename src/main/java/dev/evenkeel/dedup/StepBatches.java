@@ -105,7 +105,7 @@ public final class StepBatches {
     return buckets[key.hashCode() * 0x9e3779b9 >>> 16 & buckets.length - 1];
   }
 
-  /** Sends one step. A failure is UNAVAILABLE, and a step beyond the limit OVERLOADED. */
+  /** Sends one step. A failure is UNAVAILABLE or FORBIDDEN, and a step beyond the limit OVERLOADED. */
   public CompletionStage<StepReply> step(Step step) {
     if (waiting.incrementAndGet() > WAITING_STEPS_MAX) {
       waiting.decrementAndGet();
@@ -212,6 +212,9 @@ public final class StepBatches {
   private static RefusedException unavailable(Throwable failure) {
     Throwable inner = failure.getCause();
     Throwable cause = failure instanceof CompletionException && inner != null ? inner : failure;
+    if (cause instanceof RefusedException refused && refused.refusal() == Refusal.FORBIDDEN) {
+      return refused;
+    }
     return Refusal.UNAVAILABLE.error("the shared map is out of reach: " + cause.getMessage());
   }
 

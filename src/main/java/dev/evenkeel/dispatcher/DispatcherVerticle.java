@@ -136,6 +136,7 @@ public final class DispatcherVerticle extends VerticleBase {
             member -> {
               ownCluster = member;
               cluster = member;
+              member.voters(() -> log.nodes().size());
               LocalObjects.put(
                   vertx, ClusterInSight.class, new ClusterInSight(member::dataMembers, List::of));
               return begin();

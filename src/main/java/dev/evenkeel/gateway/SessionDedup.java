@@ -30,7 +30,7 @@ import java.util.function.Function;
 
 /**
  * Carries out the dedup steps of sessions, with the automata of this node: see {@link
- * Addresses#DEDUP_STEPS} and {@link Addresses#DEDUP_TELL}.
+ * Addresses#DEDUP_STEPS}, {@link Addresses#DEDUP_TELL} and {@link Addresses#DEDUP_HEARD}.
  *
  * <p>Which session sent a request is not known here, only which one its body names. So it checks
  * the form alone. A program that names another session disturbs deduplication and nothing else.
@@ -47,6 +47,7 @@ final class SessionDedup {
     FrameCodec.register(vertx);
     serve(vertx, Addresses.DEDUP_STEPS, this::steps);
     serve(vertx, Addresses.DEDUP_TELL, this::tell);
+    serve(vertx, Addresses.DEDUP_HEARD, this::heard);
   }
 
   private void serve(Vertx vertx, String address, Function<Buffer, Future<Buffer>> server) {
@@ -125,5 +126,15 @@ final class SessionDedup {
         head.key(),
         new SharedClaim(new Worker(member, 0, 0), head.token(), 0, head.waitsUntilMillis()));
     return Future.succeededFuture(Frames.answer(new byte[0]));
+  }
+
+  /** That this node answers says that the session has a connection. */
+  private Future<Buffer> heard(Buffer body) {
+    ByteReader in = new ByteReader(body.getBytes());
+    Names.check("session", in.neededText());
+    in.text();
+    in.end();
+    return Future.fromCompletionStage(automata.heard())
+        .map(majority -> Frames.answer(new byte[0]));
   }
 }

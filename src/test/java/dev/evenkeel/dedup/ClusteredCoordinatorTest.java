@@ -115,6 +115,16 @@ class ClusteredCoordinatorTest {
     }
 
     @Override
+    public CompletionStage<Void> heard() {
+      return CompletableFuture.completedStage(null);
+    }
+
+    @Override
+    public long silentMillisMax() {
+      return 5_000;
+    }
+
+    @Override
     public void tell(DedupKey key, Claim head) {
       if (faults && random.nextInt(5) == 0) {
         return;

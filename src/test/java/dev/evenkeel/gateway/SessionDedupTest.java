@@ -84,6 +84,16 @@ class SessionDedupTest {
     }
 
     @Override
+    public CompletionStage<Void> heard() {
+      return CompletableFuture.completedStage(null);
+    }
+
+    @Override
+    public long silentMillisMax() {
+      return 5_000;
+    }
+
+    @Override
     public void tell(DedupKey key, Claim head) {
       told.add(key + " " + head + " " + head.waitsUntilMillis());
     }

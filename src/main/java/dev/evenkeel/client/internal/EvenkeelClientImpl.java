@@ -13,6 +13,8 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerStream;
 import dev.evenkeel.client.ElectionCareer;
 import dev.evenkeel.client.ElectionOptions;
+import dev.evenkeel.client.Dedup;
+import dev.evenkeel.client.DedupOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.LeaderCareer;
 import dev.evenkeel.client.Producer;
@@ -23,6 +25,7 @@ import dev.evenkeel.client.SpoolingProducer;
 import dev.evenkeel.client.internal.member.Consumers;
 import dev.evenkeel.client.internal.member.HandlerStream;
 import dev.evenkeel.client.internal.member.LeaderHandler;
+import dev.evenkeel.client.internal.member.ServiceDedup;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -45,6 +48,7 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
   private final Set<Consumer> consumers = ConcurrentHashMap.newKeySet();
   private final Set<ConsumerStream> streams = ConcurrentHashMap.newKeySet();
   private final Set<Candidate> candidates = ConcurrentHashMap.newKeySet();
+  private final Set<ServiceDedup> dedups = ConcurrentHashMap.newKeySet();
   private Promise<Void> closing;
 
   public EvenkeelClientImpl(Link link) {
@@ -108,6 +112,21 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
         () -> HandlerStream.start(link, directory, options, finishing, dedupKey),
         streams,
         ConsumerStream::close);
+  }
+
+  @Override
+  public Dedup dedup(String name) {
+    return dedup(new DedupOptions().setName(name));
+  }
+
+  @Override
+  public ServiceDedup dedup(DedupOptions options) {
+    ServiceDedup dedup = ServiceDedup.over(link, options);
+    if (!keep(dedup, dedups)) {
+      dedup.close();
+      throw new RefusedException(Refusal.UNAVAILABLE, "the client is closed");
+    }
+    return dedup;
   }
 
   /**
@@ -202,6 +221,7 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
         .eventually(() -> all(consumers, Consumer::close))
         .eventually(() -> all(candidates, Candidate::close))
         .eventually(() -> all(producers, Producer::close))
+        .eventually(() -> all(dedups, Dedup::close))
         .eventually(
             () -> {
               directory.close();

@@ -2,6 +2,7 @@ package dev.evenkeel.client.plain;
 
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerStream.Finishing;
+import dev.evenkeel.client.Dedup;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.protocol.RefusedException;
@@ -57,6 +58,11 @@ public final class PlainClient implements AutoCloseable {
   public PlainConsumer consumer(ConsumerOptions options) throws InterruptedException {
     return new PlainConsumer(
         Await.on(client.stream(options, Finishing.MANUAL)), options.getParallel());
+  }
+
+  /** Deduplicates work; see {@link EvenkeelClient#dedup(String)}. */
+  public Dedup dedup(String name) {
+    return client.dedup(name);
   }
 
   /**

@@ -246,6 +246,19 @@ public final class SessionRules {
     }
   }
 
+  /** Checks a question whether the session is alive, and whether it may use a dedup service. */
+  public static void heard(Principal principal, String session, Buffer request) {
+    ByteReader in = new ByteReader(Frames.bytes(request));
+    String named = in.neededText();
+    if (!named.equals(session)) {
+      throw Refusal.FORBIDDEN.error("session %s speaks for %s", session, named);
+    }
+    String service = in.text();
+    if (principal.bound() && !service.isEmpty()) {
+      principal.require(Kind.GROUP, service);
+    }
+  }
+
   /**
    * Checks a question to an {@code evenkeel.api} address.
    *

@@ -56,6 +56,8 @@ final class SessionConnection {
   /** Answers from this size on count as in flight until they are sent. */
   private static final int LARGE_ANSWER_BYTES = 16 << 10;
 
+  private static final int QUESTION_BYTES_MAX = 2_048;
+
   /** How long the socket may take to send the last frames. */
   private static final long CLOSE_MILLIS_MAX = 1_000;
 
@@ -199,7 +201,7 @@ final class SessionConnection {
     port.meters().requests.increment();
     try {
       answerer = port.addresses().answerer(principal, session.id(), address, body);
-      session.request(bytes);
+      count(address, bytes);
     } catch (RefusedException e) {
       denied(principal, address, e);
       refuse(frame.correlation(), e);
@@ -238,11 +240,32 @@ final class SessionConnection {
                     .onFailure(turn::failed);
                 return;
               }
-              session.requestDone(bytes);
+              countDone(address, bytes);
               if (state == State.OPEN) {
                 refuse(correlation, RefusedException.of(done.cause()));
               }
             });
+  }
+
+  /** A question whether the session is alive must not fail because the session is busy. */
+  private static boolean isQuestion(String address, int bytes) {
+    return bytes <= QUESTION_BYTES_MAX && address.equals(Addresses.DEDUP_HEARD);
+  }
+
+  private void count(String address, int bytes) {
+    if (isQuestion(address, bytes)) {
+      session.question();
+    } else {
+      session.request(bytes);
+    }
+  }
+
+  private void countDone(String address, int bytes) {
+    if (isQuestion(address, bytes)) {
+      session.questionDone();
+    } else {
+      session.requestDone(bytes);
+    }
   }
 
   private void trace(SessionFrame frame) {
@@ -274,7 +297,7 @@ final class SessionConnection {
     return (port.spans() == null ? request.get() : port.spans().of(address, body, options, request))
         .onComplete(
             done -> {
-              session.requestDone(bytes);
+              countDone(address, bytes);
               audit(principal, address, body, done);
               if (state == State.OPEN) {
                 answer(

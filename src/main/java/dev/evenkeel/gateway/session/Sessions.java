@@ -15,6 +15,9 @@ final class Sessions implements FrameRoom {
   /** What a request takes on the node beside its bytes, such as its timer. */
   static final int REQUEST_BYTES = 1_024;
 
+  /** Most questions of a session whether it is alive, without an answer. */
+  private static final int QUESTIONS_MAX = 20;
+
   private final Map<String, Session> byId = new ConcurrentHashMap<>();
   private final AtomicInteger connections = new AtomicInteger();
   private final AtomicInteger halfOpen = new AtomicInteger();
@@ -31,6 +34,7 @@ final class Sessions implements FrameRoom {
   final class Session {
     private final String id;
     private final AtomicInteger requests = new AtomicInteger();
+    private final AtomicInteger questions = new AtomicInteger();
     private final AtomicLong bytes = new AtomicLong();
 
     /** Guarded by the map. */
@@ -69,6 +73,25 @@ final class Sessions implements FrameRoom {
       requests.decrementAndGet();
       Sessions.this.requests.decrementAndGet();
       give(requestBytes, requestBytes + REQUEST_BYTES);
+    }
+
+    /**
+     * Counts a question whether the session is alive until {@link #questionDone}, apart from
+     * requests.
+     *
+     * @throws RefusedException OVERLOADED, with the limit and its value
+     */
+    void question() {
+      if (questions.incrementAndGet() > QUESTIONS_MAX) {
+        questions.decrementAndGet();
+        throw Limit.REQUESTS.reached(
+            "this session has asked %s times whether it is alive, without an answer",
+            QUESTIONS_MAX);
+      }
+    }
+
+    void questionDone() {
+      questions.decrementAndGet();
     }
 
     /**

@@ -9,17 +9,9 @@ import dev.evenkeel.client.internal.admission.DedupKeys;
 import dev.evenkeel.client.internal.admission.RepetitionWatch;
 import dev.evenkeel.client.internal.consume.Admission;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
-import dev.evenkeel.dedup.Claim;
 import dev.evenkeel.dedup.ClusteredCoordinator;
 import dev.evenkeel.dedup.DedupFigures;
-import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.SharedAutomata;
-import dev.evenkeel.dedup.Step;
-import dev.evenkeel.dedup.StepReply;
-import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
 /**
@@ -129,42 +121,6 @@ final class ClusterDedup implements Feature {
     if (gate.atWork() == 0 && ++lastTicks > LAST_TICKS) {
       run.vertx().cancelTimer(timer);
       coordinator.close(now);
-    }
-  }
-
-  /** Stands in while there is no connection: every request fails. */
-  private enum NoAutomata implements SharedAutomata {
-    INSTANCE;
-
-    @Override
-    public String member() {
-      return "";
-    }
-
-    @Override
-    public int listen(Turns turns) {
-      return 0;
-    }
-
-    @Override
-    public void forget(int number) {
-      // It has no listeners.
-    }
-
-    @Override
-    public long nowMillis() {
-      return 0;
-    }
-
-    @Override
-    public CompletionStage<StepReply> step(Step step) {
-      return CompletableFuture.failedStage(
-          new RefusedException(Refusal.UNAVAILABLE, "not connected"));
-    }
-
-    @Override
-    public void tell(DedupKey key, Claim head) {
-      // Nobody listens.
     }
   }
 }

@@ -60,7 +60,7 @@ public final class Consumers {
    * The dedup automata of a connection: directly if it is a member of the cluster, otherwise over
    * the link. Only an application with a clustered Vert.x is sure to have the classes of Hazelcast.
    */
-  private static SharedAutomata automata(Link link, String connection) {
+  static SharedAutomata automata(Link link, String connection) {
     return link instanceof VertxLink
         ? ClusterMembers.shared(connection)
         : LinkAutomata.of(link, connection);

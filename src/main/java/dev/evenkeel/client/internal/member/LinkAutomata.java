@@ -7,6 +7,7 @@ import dev.evenkeel.bus.Link;
 import dev.evenkeel.dedup.Claim;
 import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.HeadMessage;
+import dev.evenkeel.dedup.Lease;
 import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.dedup.SharedCodec;
 import dev.evenkeel.dedup.Step;
@@ -18,8 +19,10 @@ import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Context;
+import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.ContextInternal;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -41,6 +44,7 @@ final class LinkAutomata implements SharedAutomata {
   private static final long STEPS_MILLIS_MAX = 5_000;
 
   private static final long TELL_MILLIS_MAX = 1_000;
+  private static final long HEARD_MILLIS_MAX = 2_000;
 
   /** Most messages about heads under way. Others are dropped: the waiter asks again anyway. */
   static final int TELLS_MAX = 200;
@@ -55,6 +59,10 @@ final class LinkAutomata implements SharedAutomata {
   private final ClusterTime time = new ClusterTime();
   private final AtomicInteger tells = new AtomicInteger();
   private final Link.Listening messages;
+
+  /** The question under way, and the next one. */
+  private final List<CompletableFuture<Void>> questions = new ArrayList<>(2);
+
   private volatile boolean ended;
   private boolean asksForTime;
 
@@ -157,8 +165,11 @@ final class LinkAutomata implements SharedAutomata {
   private CompletionStage<byte[]> carry(int bucket, byte[] steps) {
     return session.equals(link.clusterMember())
         ? request(steps)
-        : CompletableFuture.failedStage(
-            new RefusedException(Refusal.UNAVAILABLE, "session " + session + " has ended"));
+        : CompletableFuture.failedStage(ended(session));
+  }
+
+  private static RefusedException ended(String session) {
+    return Refusal.UNAVAILABLE.error("session %s has ended", session);
   }
 
   private CompletionStage<byte[]> request(byte[] steps) {
@@ -174,6 +185,68 @@ final class LinkAutomata implements SharedAutomata {
               return in.raw(in.remaining());
             })
         .toCompletionStage();
+  }
+
+  /** Anything that was asked meanwhile waits for the next question. */
+  @Override
+  public CompletionStage<Void> heard() {
+    CompletableFuture<Void> round;
+    synchronized (questions) {
+      if (questions.size() == 2) {
+        return questions.get(1);
+      }
+      round = new CompletableFuture<>();
+      questions.add(round);
+      if (questions.size() == 2) {
+        return round;
+      }
+    }
+    ask(round);
+    return round;
+  }
+
+  private void ask(CompletableFuture<Void> round) {
+    question(link, session, "")
+        .onComplete(
+            answered -> {
+              CompletableFuture<Void> next;
+              synchronized (questions) {
+                questions.remove(0);
+                next = questions.isEmpty() ? null : questions.get(0);
+              }
+              if (answered.failed()) {
+                round.completeExceptionally(answered.cause());
+              } else if (session.equals(link.clusterMember())) {
+                round.complete(null);
+              } else {
+                round.completeExceptionally(ended(session));
+              }
+              if (next != null) {
+                ask(next);
+              }
+            });
+  }
+
+  /**
+   * Asks whether the cluster still counts a session as alive.
+   *
+   * @param service name of a dedup service: fails with FORBIDDEN if the session may not use it; or
+   *     empty
+   */
+  static Future<Void> question(Link link, String session, String service) {
+    return link.requestAnywhere(
+            Addresses.DEDUP_HEARD,
+            Buffer.buffer(new Bytes().text(session).text(service).toArray()),
+            HEARD_MILLIS_MAX)
+        .map(Frames::answerBody)
+        .mapEmpty();
+  }
+
+  @Override
+  public long silentMillisMax() {
+    return session.equals(link.clusterMember())
+        ? Lease.silentMillisMax(link.silenceMillisMax())
+        : 0;
   }
 
   @Override

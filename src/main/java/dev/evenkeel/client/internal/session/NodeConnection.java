@@ -364,6 +364,17 @@ final class NodeConnection {
     send(request, welcome.traces() ? traceparent : null, FrameKind.REQUEST, head, body);
   }
 
+  /** Sends a small request that does not count as one in flight. */
+  void requestUncounted(String to, Buffer body, long timeoutMillis, Promise<Buffer> promise) {
+    long until = MonotonicClock.millis() + timeoutMillis + GRACE_MILLIS;
+    send(
+        new Pending(to, promise, until, -1),
+        null,
+        FrameKind.REQUEST,
+        SessionFrame.requestHead(to, timeoutMillis),
+        body);
+  }
+
   /** Listens at an address from now on. Completes when the node has answered. */
   Future<Buffer> listen(String to) {
     Promise<Buffer> promise = Promise.promise();

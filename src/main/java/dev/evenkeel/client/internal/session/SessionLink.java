@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.session;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.EventLoops;
+import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.bus.VertxLink;
@@ -313,6 +314,40 @@ public final class SessionLink implements Link {
       to.request(address, body, timeoutMillis, traceparent, promise);
     }
     return promise.future();
+  }
+
+  @Override
+  public Future<Buffer> requestAnywhere(String address, Buffer body, long timeoutMillis) {
+    List<Future<Buffer>> asked = new ArrayList<>();
+    for (NodeConnection each : routes.all) {
+      if (each.isOpen()) {
+        Promise<Buffer> promise = Promise.promise();
+        each.requestUncounted(address, body, timeoutMillis, promise);
+        asked.add(promise.future().map(SessionLink::good));
+      }
+    }
+    return asked.isEmpty()
+        ? Future.failedFuture(VertxLink.notConnected(state))
+        : Future.any(asked)
+            .transform(
+                any ->
+                    any.succeeded()
+                        ? asked.stream().filter(Future::succeeded).findFirst().orElseThrow()
+                        : asked.get(0));
+  }
+
+  private static Buffer good(Buffer answer) {
+    Frames.answerBody(answer);
+    return answer;
+  }
+
+  @Override
+  public long silenceMillisMax() {
+    long least = Long.MAX_VALUE;
+    for (NodeConnection each : routes.all) {
+      least = Math.min(least, each.welcome().limits().keepAliveMillis());
+    }
+    return least == Long.MAX_VALUE ? 0 : KeepAlive.SILENT_TIMES_MAX * least;
   }
 
   /** The connection for a request to this address; null if none is open. */

@@ -294,6 +294,16 @@ final class DedupWorld {
     }
 
     @Override
+    public CompletionStage<Void> heard() {
+      return CompletableFuture.completedStage(null);
+    }
+
+    @Override
+    public long silentMillisMax() {
+      return 5_000;
+    }
+
+    @Override
     public void tell(DedupKey key, Claim head) {
       DedupWorld.this.tell(key, head);
     }

@@ -83,6 +83,16 @@ final class FakeSeat implements SharedAutomata {
   }
 
   @Override
+  public CompletionStage<Void> heard() {
+    return CompletableFuture.completedStage(null);
+  }
+
+  @Override
+  public long silentMillisMax() {
+    return 5_000;
+  }
+
+  @Override
   public void tell(DedupKey key, Claim head) {
     Turns turns = listeners.get((int) (head.token() >>> 48));
     if (turns != null) {

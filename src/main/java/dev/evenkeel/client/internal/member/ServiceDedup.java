@@ -1,0 +1,338 @@
+package dev.evenkeel.client.internal.member;
+
+import dev.evenkeel.bus.Ending;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.client.Dedup;
+import dev.evenkeel.client.DedupClaim;
+import dev.evenkeel.client.DedupCounts;
+import dev.evenkeel.client.DedupOptions;
+import dev.evenkeel.dedup.Answer;
+import dev.evenkeel.dedup.ClusteredCoordinator;
+import dev.evenkeel.dedup.DedupFigures;
+import dev.evenkeel.dedup.DedupKey;
+import dev.evenkeel.dedup.DedupScope;
+import dev.evenkeel.dedup.LeasedCoordinator;
+import dev.evenkeel.dedup.SharedAutomata;
+import dev.evenkeel.dedup.ThreadClaims;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.Closeable;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.internal.VertxInternal;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * A dedup of all programs that use its name, over a link. While it has claims in hand, it looks
+ * after them a few times a second. It ends with its Vert.x, and with its link.
+ */
+public final class ServiceDedup implements Dedup, Ending {
+  private static final long TICK_MILLIS = 200;
+
+  /** While it waits to be connected. */
+  private static final long CONNECT_TICK_MILLIS = 20;
+
+  private static final long WAIT_MILLIS = 1_000;
+  private static final long CLOSE_MILLIS_MAX = 2_000;
+
+  private final Link link;
+  private final VertxInternal vertx;
+  private final String name;
+  private final int claimsMax;
+  private final Function<String, SharedAutomata> automataOf;
+  private final DedupScope scope;
+  private final LeasedCoordinator coordinator;
+  private final ThreadClaims<ServiceClaim> threads = new ThreadClaims<>();
+  private final AtomicBoolean ticking = new AtomicBoolean();
+  private final Consumer<Link.State> onState = this::stateChanged;
+  private final Closeable onVertxClose = this::vertxCloses;
+  private final Promise<Void> over = Promise.promise();
+  private volatile RefusedException closed;
+
+  // Guarded by this.
+  private String usedMember;
+  private String permittedMember;
+  private boolean asksPermission;
+
+  private ServiceDedup(
+      Link link, DedupOptions options, Function<String, SharedAutomata> automataOf) {
+    this.link = link;
+    this.automataOf = automataOf;
+    vertx = (VertxInternal) link.vertx();
+    name = Names.check("dedup", options.getName());
+    claimsMax = options.getClaimsMax();
+    scope = new DedupScope(name, "");
+    coordinator =
+        new LeasedCoordinator(
+            NoAutomata.INSTANCE,
+            ClusteredCoordinator.Settings.guarded(options.getTimeoutMillis()),
+            Clock::millis);
+  }
+
+  /**
+   * Makes one over a link; it connects when it is used first.
+   *
+   * @throws RefusedException INVALID
+   */
+  public static ServiceDedup over(Link link, DedupOptions options) {
+    return over(link, options, connection -> Consumers.automata(link, connection));
+  }
+
+  /**
+   * @param automataOf gives the automata for the link's {@link Link#clusterMember}, or null if
+   *     there are none yet
+   */
+  static ServiceDedup over(
+      Link link, DedupOptions options, Function<String, SharedAutomata> automataOf) {
+    ServiceDedup dedup =
+        new ServiceDedup(link, new DedupOptions(options.toJson()), automataOf);
+    link.onState(dedup.onState);
+    dedup.vertx.addCloseHook(dedup.onVertxClose);
+    return dedup;
+  }
+
+  private void stateChanged(Link.State state) {
+    if (state == Link.State.CLOSED) {
+      close(Refusal.UNAVAILABLE.error("the client is closed"));
+    }
+  }
+
+  private void vertxCloses(io.vertx.core.Completable<Void> done) {
+    close(Refusal.UNAVAILABLE.error("the Vert.x is closed"));
+    done.succeed();
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  /**
+   * Asks for a key.
+   *
+   * @throws RefusedException as {@link Dedup} says
+   */
+  public ServiceClaim begin(String key) {
+    DedupKey hash = hash(key);
+    RefusedException why = closed;
+    if (why != null) {
+      throw why;
+    }
+    if (coordinator.claims() >= claimsMax) {
+      throw Refusal.OVERLOADED.error(
+          "dedup '%s' has %s claims in hand: give some back", name, claimsMax);
+    }
+    useAutomata();
+    long work = ThreadLocalRandom.current().nextLong();
+    ServiceClaim claim = new ServiceClaim(coordinator, coordinator.claim(hash, work | 1), key);
+    keepTicking();
+    return claim;
+  }
+
+  private DedupKey hash(String key) {
+    if (key == null || key.isEmpty()) {
+      throw Refusal.INVALID.error("a claim needs a key");
+    }
+    byte[] bytes = key.getBytes(StandardCharsets.UTF_8);
+    if (bytes.length > DedupOptions.KEY_BYTES_MAX) {
+      throw Refusal.INVALID.error(
+          "a key of %s bytes: at most %s are allowed", bytes.length, DedupOptions.KEY_BYTES_MAX);
+    }
+    synchronized (scope) {
+      return scope.key(bytes);
+    }
+  }
+
+  @Override
+  public boolean enQueue(String key) throws InterruptedException {
+    if (Context.isOnEventLoopThread()) {
+      throw new IllegalStateException(
+          "enQueue waits, and must not be called on an event loop: use claim there");
+    }
+    ServiceClaim own = threads.ofThread(key);
+    if (own != null && own.isHeld()) {
+      throw new IllegalStateException(
+          "this thread works on the key already, and would wait for itself: call deQueue first");
+    }
+    ServiceClaim claim = begin(key);
+    try {
+      if (await(claim.turn()) == Answer.DECLINE) {
+        return false;
+      }
+    } catch (InterruptedException e) {
+      claim.giveBack();
+      throw e;
+    }
+    threads.add(key, claim);
+    return true;
+  }
+
+  /** It does not rely on the Vert.x, which may be closed meanwhile. */
+  private Answer await(CompletableFuture<Answer> turn) throws InterruptedException {
+    while (true) {
+      try {
+        return turn.get(WAIT_MILLIS, TimeUnit.MILLISECONDS);
+      } catch (TimeoutException e) {
+        tick();
+      } catch (ExecutionException e) {
+        throw RefusedException.of(e.getCause());
+      }
+    }
+  }
+
+  @Override
+  public boolean deQueue(String key) {
+    ServiceClaim claim = threads.remove(key);
+    if (claim == null) {
+      return false;
+    }
+    boolean held = claim.isHeld();
+    claim.giveBack();
+    return held;
+  }
+
+  @Override
+  public Future<Optional<DedupClaim>> claim(String key) {
+    ServiceClaim claim;
+    try {
+      claim = begin(key);
+    } catch (RefusedException e) {
+      return Future.failedFuture(e);
+    }
+    // Without a context: that of a closed Vert.x would never complete it.
+    Promise<Optional<DedupClaim>> promise = Promise.promise();
+    claim
+        .turn()
+        .whenComplete(
+            (answer, failure) -> {
+              if (failure != null) {
+                promise.fail(failure);
+              } else {
+                promise.complete(answer == Answer.ACCEPT ? Optional.of(claim) : Optional.empty());
+              }
+            });
+    return promise.future();
+  }
+
+  private void keepTicking() {
+    if (coordinator.idle() || !ticking.compareAndSet(false, true)) {
+      return;
+    }
+    boolean connected;
+    synchronized (this) {
+      connected = usedMember != null && usedMember.equals(link.clusterMember());
+    }
+    try {
+      vertx.setTimer(connected ? TICK_MILLIS : CONNECT_TICK_MILLIS, timer -> ticked());
+    } catch (RejectedExecutionException | IllegalStateException e) {
+      close(Refusal.UNAVAILABLE.error("the Vert.x is closed"));
+    }
+  }
+
+  private void ticked() {
+    ticking.set(false);
+    tick();
+    keepTicking();
+  }
+
+  private void tick() {
+    useAutomata();
+    coordinator.tick();
+  }
+
+  /** Uses the automata of the link's present session or member. */
+  private synchronized void useAutomata() {
+    String member = link.clusterMember();
+    if (member == null || member.equals(usedMember) || closed != null) {
+      return;
+    }
+    if (!(link instanceof VertxLink) && !member.equals(permittedMember)) {
+      askPermission(member);
+      return;
+    }
+    SharedAutomata automata = automataOf.apply(member);
+    if (automata != null) {
+      usedMember = member;
+      coordinator.use(automata);
+    }
+  }
+
+  private void askPermission(String member) {
+    if (asksPermission) {
+      return;
+    }
+    asksPermission = true;
+    LinkAutomata.question(link, member, name)
+        .onComplete(
+            answered -> {
+              Refusal refusal =
+                  answered.succeeded() ? null : RefusedException.of(answered.cause()).refusal();
+              synchronized (this) {
+                asksPermission = false;
+                if (refusal == null) {
+                  permittedMember = member;
+                }
+              }
+              if (refusal == null) {
+                useAutomata();
+              } else if (refusal == Refusal.FORBIDDEN) {
+                coordinator.refuse(RefusedException.of(answered.cause()));
+              } else if (refusal == Refusal.INVALID) {
+                coordinator.refuse(
+                    Refusal.UNAVAILABLE.error(
+                        "the nodes of the cluster run an older version, without dedups by name"));
+              }
+            });
+  }
+
+  @Override
+  public DedupCounts counts() {
+    DedupFigures figures = coordinator.figures();
+    return new DedupCounts(
+        figures.accepted(),
+        figures.blocked(),
+        figures.declined(),
+        figures.lost(),
+        figures.processing(),
+        figures.waiting());
+  }
+
+  @Override
+  public Future<Void> close() {
+    return close(Refusal.UNAVAILABLE.error("dedup '%s' is closed", name));
+  }
+
+  private Future<Void> close(RefusedException why) {
+    synchronized (this) {
+      if (closed != null) {
+        return over.future();
+      }
+      closed = why;
+    }
+    coordinator
+        .close(why)
+        .orTimeout(CLOSE_MILLIS_MAX, TimeUnit.MILLISECONDS)
+        .whenComplete((done, late) -> over.tryComplete());
+    link.offState(onState);
+    vertx.removeCloseHook(onVertxClose);
+    return over.future();
+  }
+
+  @Override
+  public Future<Void> over() {
+    return over.future();
+  }
+}
