@@ -11,8 +11,9 @@ public interface ClusterAutomata extends SharedAutomata {
    *
    * @param evicted how many claims it removed
    * @param unknown the processes that have claims, and of which nothing is known
+   * @param any whether there were claims at all
    */
-  record Sweep(int evicted, Set<String> unknown) {}
+  record Sweep(int evicted, Set<String> unknown, boolean any) {}
 
   /**
    * Removes the claims of processes in {@code ended} and of workers that take too long, and tells

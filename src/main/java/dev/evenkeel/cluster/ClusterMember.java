@@ -24,6 +24,11 @@ public interface ClusterMember {
     return null;
   }
 
+  /** Names of the nodes that are members now; null if a node does not say its name. */
+  default Set<String> nodes() {
+    return null;
+  }
+
   /** How many members hold data: the nodes, without the clients. */
   int dataMembers();
 

@@ -13,8 +13,9 @@ import java.util.Set;
 
 /**
  * Removes the claims of processes that have ended and of workers that take too long from one
- * bucket. Returns the keys that lost claims and the processes of which nothing is known, or null if
- * there are none of both. The name of the class is part of the wire format.
+ * bucket. Returns the keys that lost claims and the processes of which nothing is known; nodes of
+ * former versions return null if there are none of both. The name of the class is part of the wire
+ * format.
  */
 public final class DedupClaimSweep
     implements EntryProcessor<Integer, DedupBucket, byte[]>, DataSerializable {
@@ -47,7 +48,7 @@ public final class DedupClaimSweep
     }
     Set<String> unknown = bucket.members();
     unknown.removeAll(alive);
-    return swept.isEmpty() && unknown.isEmpty() ? null : SharedCodec.swept(swept, unknown);
+    return SharedCodec.swept(swept, unknown);
   }
 
   @Override

@@ -225,6 +225,6 @@ final class HazelcastAutomata implements ClusterAutomata {
         }
       }
     }
-    return new Sweep(evicted, unknown);
+    return new Sweep(evicted, unknown, !replies.isEmpty());
   }
 }

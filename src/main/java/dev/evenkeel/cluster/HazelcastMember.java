@@ -164,6 +164,12 @@ final class HazelcastMember implements ClusterMember {
   }
 
   @Override
+  public Set<String> nodes() {
+    NodeList list = NodeList.of(hazelcastMembers());
+    return list.allNamed() ? list.idOfNode().keySet() : null;
+  }
+
+  @Override
   public int dataMembers() {
     return dataMembers(hazelcastMembers());
   }

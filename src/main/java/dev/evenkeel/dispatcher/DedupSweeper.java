@@ -15,7 +15,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Frees the keys of processes that have ended in the shared dedup map, and keys that are overdue:
- * once a second while any group deduplicates, one sweep at a time.
+ * once a second while any group deduplicates or any claim was found by the last sweep, else every
+ * {@value #IDLE_SWEEP_MILLIS} ms; one sweep at a time.
  *
  * <p>The owner of a claim has ended if it is no member of the cluster and {@link SessionEnds} finds
  * no connection of it. That no heartbeat came from it lately says nothing: it may have connected
@@ -25,11 +26,18 @@ final class DedupSweeper {
   private static final Logger LOG = LoggerFactory.getLogger(DedupSweeper.class);
   private static final long SWEEP_MILLIS = 1_000;
 
+  /** Programs may claim keys without a group. A sweep of an empty map is a message to each node. */
+  static final long IDLE_SWEEP_MILLIS = 3_000;
+
   private final ClusterMember cluster;
   private final Context context;
   private final SessionEnds sessions;
   private final DispatcherMeters meters;
-  private long sweepAtMillis;
+  private long sweptMillis = Long.MIN_VALUE / 2;
+
+  /** Whether the last sweep found claims. */
+  private boolean foundAny;
+
   private boolean sweeping;
 
   /**
@@ -44,10 +52,11 @@ final class DedupSweeper {
   }
 
   void tick(DispatcherCore core, long nowMillis) {
-    if (sweeping || nowMillis < sweepAtMillis || !anyDeduplicates(core)) {
+    boolean busy = foundAny || anyDeduplicates(core);
+    if (sweeping || nowMillis - sweptMillis < (busy ? SWEEP_MILLIS : IDLE_SWEEP_MILLIS)) {
       return;
     }
-    sweepAtMillis = nowMillis + SWEEP_MILLIS;
+    sweptMillis = nowMillis;
     sweeping = true;
     Set<String> alive = core.heardFrom();
     alive.addAll(cluster.members());
@@ -69,6 +78,7 @@ final class DedupSweeper {
         .map(
             sweep -> {
               meters.swept.add(sweep.evicted());
+              foundAny = sweep.any();
               return sweep.unknown();
             });
   }

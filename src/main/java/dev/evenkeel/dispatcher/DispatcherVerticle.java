@@ -157,7 +157,11 @@ public final class DispatcherVerticle extends VerticleBase {
     levels = new LevelGroups(vertx, context, log.nodeId());
     sessions =
         new SessionEnds(
-            vertx, log::nodes, SessionEnds.ANSWER_MILLIS_MAX, new SteadyClock()::millis);
+            vertx,
+            log::nodes,
+            cluster::nodes,
+            SessionEnds.ANSWER_MILLIS_MAX,
+            new SteadyClock()::millis);
     listen(Addresses.dispatcher(log.nodeId()), this::heartbeat);
     listen(Addresses.groups(log.nodeId()), this::groups);
     listen(Addresses.LEASE_CHANGES, this::leaseChange);

@@ -13,17 +13,22 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * Finds out whether sessions have ended, by asking all nodes. A session has ended if no node has a
  * connection of it {@value #GRACE_MILLIS} ms after it was first seen without one. Until then it may
  * be on its way to another node.
  *
- * <p>A node that is down has no connections. As long as a node does not answer, the session counts
- * as alive.
+ * <p>A node that has left the cluster has no connections. As long as a node does not answer, the
+ * session counts as alive. Nobody at the address of a member of the cluster says nothing at first:
+ * just after another node died, addresses of living nodes may be missing on the event bus. But a
+ * node that starts or stops has no such address either, so after {@value #VACANT_TRIES_MAX} tries
+ * it counts as a node without connections.
  *
  * <p>It also remembers which sessions nodes have reported lately, for a dispatcher that begins only
  * after that. To be used on one context.
@@ -40,6 +45,9 @@ final class SessionEnds {
    */
   private static final int TRIES_MAX = 20;
 
+  /** How often members of the cluster are asked while nobody is at their address: some 3 s. */
+  static final int VACANT_TRIES_MAX = 30;
+
   /** Most checks of a kind at once. Without a check the members of a session time out. */
   static final int CHECKS_MAX = 1_000;
 
@@ -49,12 +57,15 @@ final class SessionEnds {
   private enum Sight {
     SOMEWHERE,
     NOWHERE,
-    UNKNOWN
+    UNKNOWN,
+    /** No node has one, but nobody is at the address of a node that is a member. */
+    VACANT
   }
 
   private final Vertx vertx;
   private final DeliveryOptions options;
   private final Supplier<List<String>> nodes;
+  private final Supplier<Set<String>> members;
   private final LongSupplier clock;
 
   /** Those under way. */
@@ -68,13 +79,20 @@ final class SessionEnds {
 
   /**
    * @param nodes gives the ids of all nodes
+   * @param members gives the ids of those that are members of the cluster now; null: unknown
    * @param answerMillisMax {@link #ANSWER_MILLIS_MAX}
    * @param clock gives milliseconds that never go back
    */
-  SessionEnds(Vertx vertx, Supplier<List<String>> nodes, long answerMillisMax, LongSupplier clock) {
+  SessionEnds(
+      Vertx vertx,
+      Supplier<List<String>> nodes,
+      Supplier<Set<String>> members,
+      long answerMillisMax,
+      LongSupplier clock) {
     this.vertx = vertx;
     options = new DeliveryOptions().setSendTimeout(answerMillisMax);
     this.nodes = nodes;
+    this.members = members;
     this.clock = clock;
   }
 
@@ -104,7 +122,7 @@ final class SessionEnds {
    * ended; false may also mean that this cannot be found out.
    */
   Future<Boolean> ended(String session) {
-    return once(checks, session, () -> ended(session, TRIES_MAX));
+    return once(checks, session, () -> ended(session, TRIES_MAX, VACANT_TRIES_MAX));
   }
 
   /** Joins the check of the session that is under way, or begins one if there are not too many. */
@@ -122,21 +140,27 @@ final class SessionEnds {
     return begun.onComplete(done -> underWay.remove(session));
   }
 
-  private Future<Boolean> ended(String session, int tries) {
+  private Future<Boolean> ended(String session, int tries, int vacantTries) {
     return vertx
         .timer(GRACE_MILLIS, TimeUnit.MILLISECONDS)
         .compose(waited -> look(session))
         .compose(
             sight ->
                 sight == Sight.UNKNOWN && tries > 1
-                    ? ended(session, tries - 1)
-                    : Future.succeededFuture(sight == Sight.NOWHERE));
+                    ? ended(session, tries - 1, vacantTries)
+                    : sight == Sight.VACANT && vacantTries > 1
+                        ? ended(session, tries, vacantTries - 1)
+                        : Future.succeededFuture(sight == Sight.NOWHERE || sight == Sight.VACANT));
   }
 
   /** Like {@link #ended}, for a session that no node has reported: it may well be alive. */
   Future<Boolean> endedUnreported(String session) {
     return look(session)
-        .compose(sight -> sight == Sight.NOWHERE ? ended(session) : Future.succeededFuture(false));
+        .compose(
+            sight ->
+                sight == Sight.NOWHERE || sight == Sight.VACANT
+                    ? ended(session)
+                    : Future.succeededFuture(false));
   }
 
   /** Completes with whether a node has a connection of the session. */
@@ -145,17 +169,25 @@ final class SessionEnds {
   }
 
   private Future<Sight> look(String session) {
-    return Future.all(nodes.get().stream().map(node -> look(session, node)).toList())
+    Set<String> now = members.get();
+    return Future.all(
+            nodes.get().stream()
+                .map(node -> look(session, node, now == null || now.contains(node)))
+                .toList())
         .map(
             all -> {
               List<Sight> sights = all.list();
-              return sights.contains(Sight.SOMEWHERE)
-                  ? Sight.SOMEWHERE
-                  : sights.contains(Sight.UNKNOWN) ? Sight.UNKNOWN : Sight.NOWHERE;
+              return Stream.of(Sight.SOMEWHERE, Sight.UNKNOWN, Sight.VACANT)
+                  .filter(sights::contains)
+                  .findFirst()
+                  .orElse(Sight.NOWHERE);
             });
   }
 
-  private Future<Sight> look(String session, String node) {
+  /**
+   * @param member whether the node is a member of the cluster
+   */
+  private Future<Sight> look(String session, String node, boolean member) {
     return vertx
         .eventBus()
         .<Buffer>request(
@@ -165,7 +197,9 @@ final class SessionEnds {
                 Future.succeededFuture(
                     answered.succeeded()
                         ? sight(answered.result().body())
-                        : isDown(answered.cause()) ? Sight.NOWHERE : Sight.UNKNOWN));
+                        : !isVacant(answered.cause())
+                            ? Sight.UNKNOWN
+                            : member ? Sight.VACANT : Sight.NOWHERE));
   }
 
   private static Sight sight(Buffer answer) {
@@ -176,8 +210,8 @@ final class SessionEnds {
     }
   }
 
-  /** Nobody listens at the address of a node that is down. */
-  private static boolean isDown(Throwable failure) {
+  /** Whether nobody listens at the address. */
+  private static boolean isVacant(Throwable failure) {
     return failure instanceof ReplyException reply
         && reply.failureType() == ReplyFailure.NO_HANDLERS;
   }

@@ -189,14 +189,14 @@ class SharedAutomataTest {
     }
     String dead = client.id();
     assertThat(result(one.dedup().sweep(one.members(), Set.of())))
-        .isEqualTo(new ClusterAutomata.Sweep(0, Set.of()));
+        .isEqualTo(new ClusterAutomata.Sweep(0, Set.of(), true));
     crash(client);
     client = null;
     Wait.until(() -> one.members().size() == 2);
     assertThat(result(one.dedup().sweep(one.members(), Set.of())))
-        .isEqualTo(new ClusterAutomata.Sweep(0, Set.of(dead)));
+        .isEqualTo(new ClusterAutomata.Sweep(0, Set.of(dead), true));
     assertThat(result(one.dedup().sweep(one.members(), Set.of(dead))))
-        .isEqualTo(new ClusterAutomata.Sweep(60, Set.of()));
+        .isEqualTo(new ClusterAutomata.Sweep(60, Set.of(), true));
     waiters.forEach(waiter -> assertThat(turn(waiter)).isEqualTo(Answer.ACCEPT));
     free.forEach(key -> assertThat(ask(atOne, key).answer()).isEqualTo(Answer.ACCEPT));
   }

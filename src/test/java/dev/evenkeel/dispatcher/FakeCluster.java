@@ -53,6 +53,12 @@ final class FakeCluster implements ClusterMember {
     return Set.copyOf(members);
   }
 
+  /** No node is ever down and missing. */
+  @Override
+  public Set<String> nodes() {
+    return Set.of();
+  }
+
   @Override
   public int dataMembers() {
     return 1;
@@ -122,7 +128,7 @@ final class FakeCluster implements ClusterMember {
       Set<String> unknown = new HashSet<>(claimants);
       unknown.removeAll(living);
       return CompletableFuture.completedStage(
-          new ClusterAutomata.Sweep(before - claimants.size(), unknown));
+          new ClusterAutomata.Sweep(before - claimants.size(), unknown, before > 0));
     }
   }
 

@@ -5,6 +5,7 @@ import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Closing;
+import dev.evenkeel.Wait;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.Refusal;
@@ -16,6 +17,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
@@ -26,10 +28,23 @@ class SessionEndsTest {
   @Closing private final Vertx vertx = Vertx.vertx();
   private final Context context = vertx.getOrCreateContext();
   private final AtomicLong clock = new AtomicLong();
+  private final AtomicInteger memberLooks = new AtomicInteger();
+
+  /** Those that are members of the cluster. */
+  private volatile Set<String> members = Set.of("n1");
+
   private final SessionEnds ends = ends(60_000);
 
   private SessionEnds ends(long answerMillisMax) {
-    return new SessionEnds(vertx, () -> List.of("n1", "n2", "n3"), answerMillisMax, clock::get);
+    return new SessionEnds(
+        vertx,
+        () -> List.of("n1", "n2", "n3"),
+        () -> {
+          memberLooks.incrementAndGet();
+          return members;
+        },
+        answerMillisMax,
+        clock::get);
   }
 
   /**
@@ -76,6 +91,26 @@ class SessionEndsTest {
     node("n2", asked -> has(true));
     assertThat(onContext(() -> ends.ended("s-1"))).isFalse();
     assertThat(onContext(() -> ends.somewhere("s-1"))).isTrue();
+  }
+
+  @Test
+  void addressThatIsMissingForAMomentSaysNothing() {
+    members = Set.of("n1", "n2");
+    node("n1", asked -> has(false));
+    Future<Boolean> ended = Future.future(it -> context.runOnContext(now -> ends.endedUnreported("s-1").onComplete(it)));
+    // By then it has looked, and found nobody at the address of n2.
+    Wait.until(() -> memberLooks.get() > 1);
+    node("n2", asked -> has(true));
+    assertThat(await(ended)).isFalse();
+  }
+
+  @Test
+  void memberWithoutTheAddressCountsAfterSomeTries() {
+    members = null;
+    AtomicInteger asked = node("n1", time -> has(false));
+    assertThat(onContext(() -> ends.ended("s-1"))).isTrue();
+    assertThat(asked).hasValue(SessionEnds.VACANT_TRIES_MAX);
+    assertThat(memberLooks).as("once a look").hasValue(asked.get());
   }
 
   @Test
