@@ -22,6 +22,7 @@ import dev.evenkeel.api.DescribeTopic.LogGroupDetail;
 import dev.evenkeel.api.DescribeTopic.ShardDetail;
 import dev.evenkeel.api.DescribeTopic.TopicDetail;
 import dev.evenkeel.api.ExtendSession.ExtendedSession;
+import dev.evenkeel.api.GiveBackClaim.EndedClaim;
 import dev.evenkeel.api.GiveResults.RefusedResults;
 import dev.evenkeel.api.ListDelayedMessages.DelayedMessages;
 import dev.evenkeel.api.ListGroups.GroupSummary;
@@ -696,6 +697,48 @@ public final class Operations {
     return answer.getValue("messages") instanceof JsonArray messages
         ? messages.stream().map(each -> Need.of(text((JsonObject) each, "topic"), CONSUME))
         : Stream.of();
+  }
+
+  // ---- Claims of keys
+
+  private static final String CLAIMS = "/api/dedup/{dedup}/claims";
+  private static final String CLAIM = CLAIMS + "/{claim}";
+
+  private static final InClaim IN_CLAIM =
+      new InClaim(
+          "page-cache",
+          "5b0e6c1f8c8f4a0f9f0a1f4e5d6c7b8a.7d2c4b1a0f9e48d7b6c5a4f3e2d1c0b9",
+          null);
+
+  public static final Operation<ClaimKey, ClaimView> CLAIM_KEY =
+      Operation.of(ApiAddresses.DEDUP, "claim", ClaimKey.class, ClaimView.class)
+          .post(CLAIMS)
+          .under(Heading.DEDUP)
+          .status(201)
+          .needs("dedup", GROUP)
+          .refuses(Refusal.OVERLOADED)
+          .example(
+              new ClaimKey("page-cache", "/news", 10_000, 30_000, 60_000, null),
+              new ClaimView(IN_CLAIM.claim(), "working", 30_000));
+
+  public static final Operation<AwaitClaim, ClaimView> AWAIT_CLAIM =
+      inClaim("await", AwaitClaim.class, ClaimView.class)
+          .get(CLAIM)
+          .example(
+              new AwaitClaim(IN_CLAIM, 10_000),
+              new ClaimView(IN_CLAIM.claim(), "waiting", 30_000));
+
+  public static final Operation<GiveBackClaim, EndedClaim> GIVE_BACK_CLAIM =
+      inClaim("giveBack", GiveBackClaim.class, EndedClaim.class)
+          .delete(CLAIM)
+          .example(new GiveBackClaim(IN_CLAIM), new EndedClaim(IN_CLAIM.claim(), true));
+
+  private static <Q extends Record, A extends Record> Operation<Q, A> inClaim(
+      String action, Class<Q> question, Class<A> answer) {
+    return Operation.of(ApiAddresses.DEDUP, action, question, answer)
+        .under(Heading.DEDUP)
+        .needs("dedup", GROUP)
+        .refuses(Refusal.UNKNOWN_SESSION);
   }
 
   // ---- Users, and the node

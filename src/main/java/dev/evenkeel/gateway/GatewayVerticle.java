@@ -70,6 +70,7 @@ public final class GatewayVerticle extends VerticleBase {
   private volatile ProducerPool producers;
   private ClusterCalls calls;
   private SessionsApi sessions;
+  private DedupApi dedups;
 
   /** Null if the client is no member of the cluster. */
   private SessionDedup dedup;
@@ -92,6 +93,7 @@ public final class GatewayVerticle extends VerticleBase {
     producers = new ProducerPool((topic, acks) -> client.producer(gatewayOptions(topic, acks)));
     calls = new ClusterCalls(link);
     sessions = new SessionsApi(vertx, client);
+    dedups = new DedupApi(vertx, client);
     ProduceApi produce =
         new ProduceApi(
             producers,
@@ -112,8 +114,13 @@ public final class GatewayVerticle extends VerticleBase {
     new GroupsApi(calls).serve(answers);
     new ClusterApi(link, calls).serve(answers);
     produce.serve(answers);
-    vertx.setPeriodic(IDLE_CHECK_MILLIS, timer -> producers.closeIdle(System.currentTimeMillis()));
-    List<Future<?>> served = new ArrayList<>(List.of(sessions.start()));
+    vertx.setPeriodic(
+        IDLE_CHECK_MILLIS,
+        timer -> {
+          producers.closeIdle(System.currentTimeMillis());
+          dedups.closeIdle();
+        });
+    List<Future<?>> served = new ArrayList<>(List.of(sessions.start(), dedups.start()));
     Operations.all().stream()
         .map(Operation::address)
         .filter(Objects::nonNull)
@@ -122,7 +129,9 @@ public final class GatewayVerticle extends VerticleBase {
             address ->
                 address.equals(ApiAddresses.SESSIONS)
                     ? serve(address, sessions::answer)
-                    : serve(address, (question, poll) -> answers.answer(address, question)))
+                    : address.equals(ApiAddresses.DEDUP)
+                        ? serve(address, dedups::answer)
+                        : serve(address, (question, poll) -> answers.answer(address, question)))
         .forEach(served::add);
     return Future.all(served);
   }
@@ -133,6 +142,7 @@ public final class GatewayVerticle extends VerticleBase {
     consumers.forEach(consumer -> ended.add(consumer.unregister()));
     if (sessions != null) {
       ended.add(sessions.stop());
+      ended.add(dedups.stop());
     }
     if (dedup != null) {
       ended.add(dedup.stop());

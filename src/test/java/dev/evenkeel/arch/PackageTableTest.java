@@ -48,7 +48,7 @@ class PackageTableTest {
   private static final Map<String, Set<String>> TABLE =
       Map.ofEntries(
           Map.entry(ENTRY, CLIENT_JAR),
-          Map.entry("client", Set.of("settings", "api", "protocol")),
+          Map.entry("client", Set.of("settings", "api", "protocol", "dedup")),
           Map.entry(
               "client.internal",
               Set.of("client", "settings", "api", "protocol", "level", "dedup", "bus", "cluster")),
