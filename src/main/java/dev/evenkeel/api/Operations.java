@@ -21,15 +21,18 @@ import dev.evenkeel.api.DeleteTopic.DeletedTopic;
 import dev.evenkeel.api.DescribeTopic.LogGroupDetail;
 import dev.evenkeel.api.DescribeTopic.ShardDetail;
 import dev.evenkeel.api.DescribeTopic.TopicDetail;
+import dev.evenkeel.api.DestroyTrack.DestroyedTrack;
 import dev.evenkeel.api.ExtendSession.ExtendedSession;
 import dev.evenkeel.api.GiveBackClaim.EndedClaim;
 import dev.evenkeel.api.GiveResults.RefusedResults;
 import dev.evenkeel.api.ListDelayedMessages.DelayedMessages;
 import dev.evenkeel.api.ListGroups.GroupSummary;
 import dev.evenkeel.api.ListRetries.Retry;
+import dev.evenkeel.api.MoveTrack.MovedTrack;
 import dev.evenkeel.api.NodeChangeView.Estimate;
 import dev.evenkeel.api.NodeChangeView.Membership;
 import dev.evenkeel.api.OpenSession.OpenedSession;
+import dev.evenkeel.api.OpenTrack.OpenedTrack;
 import dev.evenkeel.api.PauseGroup.PauseResult;
 import dev.evenkeel.api.PlanGroup.GroupPlan;
 import dev.evenkeel.api.PollMessages.PolledMessages;
@@ -682,6 +685,45 @@ public final class Operations {
     return Operation.of(ApiAddresses.SESSIONS, action, question, answer)
         .under(Heading.CONSUME)
         .needs("group", GROUP)
+        .refuses(Refusal.UNKNOWN_SESSION);
+  }
+
+  // ---- Tracks of coordinators
+
+  private static final String TRACKS = "/api/coordinators/{coordinator}/tracks";
+
+  private static final InTrack IN_TRACK =
+      new InTrack(
+          "walk", "5b0e6c1f8c8f4a0f9f0a1f4e5d6c7b8a.9d8c7b6a5f4e3d2c1b0a9f8e7d6c5b4a", null);
+
+  public static final Operation<OpenTrack, OpenedTrack> OPEN_TRACK =
+      Operation.of(ApiAddresses.COORDINATORS, "open", OpenTrack.class, OpenedTrack.class)
+          .post(TRACKS)
+          .mayLackBody()
+          .status(201)
+          .needs("coordinator", GROUP)
+          .refuses(Refusal.GROUP_MISMATCH, Refusal.OVERLOADED)
+          .example(
+              new OpenTrack("walk", "walker-1", 10, 5_000, 30_000, null),
+              new OpenedTrack(IN_TRACK.track(), "walker-1", 120, 30_000));
+
+  public static final Operation<MoveTrack, MovedTrack> MOVE_TRACK =
+      inTrack("move", MoveTrack.class, MovedTrack.class)
+          .post(TRACKS + "/{track}/moves")
+          .mayLackBody()
+          .refuses(Refusal.MEMBER_REPLACED, Refusal.FENCED, Refusal.OVERLOADED)
+          .example(new MoveTrack(IN_TRACK, 5, 15_000), new MovedTrack(3, 123));
+
+  public static final Operation<DestroyTrack, DestroyedTrack> DESTROY_TRACK =
+      inTrack("destroy", DestroyTrack.class, DestroyedTrack.class)
+          .delete(TRACKS + "/{track}")
+          .status(204)
+          .example(new DestroyTrack(IN_TRACK), new DestroyedTrack(IN_TRACK.track()));
+
+  private static <Q extends Record, A extends Record> Operation<Q, A> inTrack(
+      String action, Class<Q> question, Class<A> answer) {
+    return Operation.of(ApiAddresses.COORDINATORS, action, question, answer)
+        .needs("coordinator", GROUP)
         .refuses(Refusal.UNKNOWN_SESSION);
   }
 

@@ -30,6 +30,7 @@ import java.util.List;
  *     it
  * @param opening in answers to heartbeats: the group has no lease yet on some shards of the topics
  *     that the member reads
+ * @param place where a track of a coordinator may go; null for all other members
  */
 public record Assignment(
     String group,
@@ -43,7 +44,8 @@ public record Assignment(
     List<Coming> coming,
     String groupRate,
     List<Paused> pauses,
-    boolean opening) {
+    boolean opening,
+    StepPlace place) {
 
   /** Most shards that are named as coming. */
   public static final int COMING_MAX = 64;
@@ -71,7 +73,9 @@ public record Assignment(
           .unless("groupRate", null)
           .list("pauses", Pause.PAUSES_MAX, PAUSED::write, PAUSED::readItem)
           .unless("pauses", null)
-          .unless("opening", false);
+          .unless("opening", false)
+          .object("place", StepPlace.JSON::write, StepPlace.JSON::read)
+          .unless("place", null);
 
   /** An assignment with all that the member owns. */
   public Assignment(
@@ -83,14 +87,22 @@ public record Assignment(
       List<Owned> shards,
       Lead lead) {
     this(
-        group, member, instance, term, revision, shards, lead, false, List.of(), null, null, false);
+        group, member, instance, term, revision, shards, lead, false, List.of(), null, null, false,
+        null);
+  }
+
+  /** This assignment of a track; null: of another member. */
+  public Assignment withPlace(StepPlace its) {
+    return new Assignment(
+        group, member, instance, term, revision, shards, lead, unchanged, coming, groupRate, pauses,
+        opening, its);
   }
 
   /** The same as a later one. */
   public Assignment at(long later) {
     return new Assignment(
         group, member, instance, term, later, shards, lead, unchanged, coming, groupRate, pauses,
-        opening);
+        opening, place);
   }
 
   /** This assignment for a member that has seen it. */
@@ -133,7 +145,8 @@ public record Assignment(
         newComing,
         newGroupRate,
         newPauses,
-        newOpening);
+        newOpening,
+        place);
   }
 
   /** This assignment, with what is paused of the group. */

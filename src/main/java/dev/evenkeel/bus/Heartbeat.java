@@ -55,6 +55,7 @@ import java.util.Objects;
  * @param diedOf if it is leaving: messages that it had in hand, as one that has died of one of
  *     them. It has not released their shards. At most {@link #DIED_OF_MAX}; the generation counts
  *     in mode level only. Empty: it ends in good order
+ * @param steps where a track of a coordinator stands; null for all other members
  */
 public record Heartbeat(
     String group,
@@ -82,13 +83,72 @@ public record Heartbeat(
     boolean joining,
     List<String> mayConsume,
     String home,
-    List<MessageId> diedOf) {
+    List<MessageId> diedOf,
+    StepReport steps) {
 
   /**
    * @throws NullPointerException if there is no instance
    */
   public Heartbeat {
     Objects.requireNonNull(instance, "instance");
+  }
+
+  /** Of a member that is no track. */
+  public Heartbeat(
+      String group,
+      String member,
+      String instance,
+      long bornMillis,
+      boolean leaving,
+      boolean closing,
+      GroupPolicy policy,
+      List<String> topics,
+      StartAt start,
+      String clusterMember,
+      String host,
+      long consumed,
+      long memberTimeoutMillis,
+      long lockTimeMillis,
+      Wishes wishes,
+      List<ShardProgress> marks,
+      DedupTally dedupTally,
+      boolean breakerOpen,
+      FlowTally flow,
+      Seen seen,
+      String user,
+      String version,
+      boolean joining,
+      List<String> mayConsume,
+      String home,
+      List<MessageId> diedOf) {
+    this(
+        group,
+        member,
+        instance,
+        bornMillis,
+        leaving,
+        closing,
+        policy,
+        topics,
+        start,
+        clusterMember,
+        host,
+        consumed,
+        memberTimeoutMillis,
+        lockTimeMillis,
+        wishes,
+        marks,
+        dedupTally,
+        breakerOpen,
+        flow,
+        seen,
+        user,
+        version,
+        joining,
+        mayConsume,
+        home,
+        diedOf,
+        null);
   }
 
   /** Of a run that has just begun, without wishes. */
@@ -187,7 +247,9 @@ public record Heartbeat(
           .unless("home", null)
           .list(
               "diedOf", DIED_OF_MAX, Heartbeat::place, (array, i) -> message(array.getJsonArray(i)))
-          .unless("diedOf", List.of());
+          .unless("diedOf", List.of())
+          .object("steps", StepReport.JSON::write, StepReport.JSON::read)
+          .unless("steps", null);
 
   private static JsonArray place(MessageId of) {
     return new JsonArray(
@@ -376,6 +438,45 @@ public record Heartbeat(
   /** A copy of a run that has not been answered yet. */
   public Heartbeat asJoining() {
     return JSON.with(this, "joining", true);
+  }
+
+  /**
+   * A copy of a track of a coordinator.
+   *
+   * @param report where it stands
+   * @param assignment by which it goes; null: none
+   * @param moved its steps, for people
+   */
+  public Heartbeat ofTrack(
+      StepReport report, Seen assignment, long moved, String client, boolean leaves) {
+    return new Heartbeat(
+        group,
+        member,
+        instance,
+        bornMillis,
+        leaves,
+        closing,
+        policy,
+        topics,
+        start,
+        clusterMember,
+        host,
+        moved,
+        memberTimeoutMillis,
+        lockTimeMillis,
+        wishes,
+        marks,
+        dedupTally,
+        breakerOpen,
+        flow,
+        assignment,
+        user,
+        client,
+        joining,
+        mayConsume,
+        home,
+        diedOf,
+        report);
   }
 
   /** A copy that says that the run began at another time. */

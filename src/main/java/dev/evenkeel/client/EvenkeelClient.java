@@ -124,6 +124,18 @@ public interface EvenkeelClient {
    * @throws dev.evenkeel.protocol.RefusedException INVALID also for options out of their bounds
    */
   Dedup dedup(DedupOptions options);
+   * Takes part in a coordinator, which keeps tracks in many programs level. It asks the cluster
+   * only when a track is made.
+   *
+   * @throws dev.evenkeel.protocol.RefusedException INVALID for a wrong name or options out of their
+   *     bounds, UNAVAILABLE if the client is closed
+   */
+  ClusterCoordinator coordinator(CoordinatorOptions options);
+
+  /** As {@link #coordinator(CoordinatorOptions)}, with a name and a range. */
+  default ClusterCoordinator coordinator(String name, int range) {
+    return coordinator(new CoordinatorOptions().setName(name).setRange(range));
+  }
 
   /** Administers the cluster over this connection. It need not be closed. */
   Admin admin();
@@ -148,6 +160,10 @@ public interface EvenkeelClient {
    * producers, which flush; then its dedups, which give back their keys; then the connection. It takes up to the longest lock time of the
    * consumers and then the longest delivery timeout of the producers. A Vert.x that was given to
    * {@code Evenkeel.with} stays open. Never fails.
+   * Destroys the tracks of all coordinators of this client, and closes its streams and consumers,
+   * which release their shards; then its producers, which flush; then the connection. It takes up
+   * to the longest lock time of the consumers and then the longest delivery timeout of the
+   * producers. A Vert.x that was given to {@code Evenkeel.with} stays open. Never fails.
    */
   Future<Void> close();
 }

@@ -45,6 +45,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -114,7 +115,8 @@ final class Activation {
       LevelGroups levels,
       SessionEnds sessions,
       long term,
-      long revision) {
+      long revision,
+      BooleanSupplier alone) {
     this.vertx = vertx;
     this.options = options;
     this.brokers = brokers;
@@ -129,6 +131,7 @@ final class Activation {
             term,
             revision,
             cluster.members());
+    core.aloneIf(alone);
     this.live = new LiveLook(vertx, this, clock);
     this.levels = levels;
     this.sessions = sessions;

@@ -262,7 +262,8 @@ public final class DispatcherVerticle extends VerticleBase {
               levels,
               sessions,
               leadership.term(),
-              lastRevision);
+              lastRevision,
+              () -> log.meta().elections().leadsForSure());
       meters.activations.increment();
       active = true;
       activation.start();

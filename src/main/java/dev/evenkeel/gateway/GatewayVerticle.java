@@ -71,6 +71,7 @@ public final class GatewayVerticle extends VerticleBase {
   private ClusterCalls calls;
   private SessionsApi sessions;
   private DedupApi dedups;
+  private OpenedTracks tracks;
 
   /** Null if the client is no member of the cluster. */
   private SessionDedup dedup;
@@ -94,6 +95,7 @@ public final class GatewayVerticle extends VerticleBase {
     calls = new ClusterCalls(link);
     sessions = new SessionsApi(vertx, client);
     dedups = new DedupApi(vertx, client);
+    tracks = new OpenedTracks(vertx, client);
     ProduceApi produce =
         new ProduceApi(
             producers,
@@ -121,6 +123,8 @@ public final class GatewayVerticle extends VerticleBase {
           dedups.closeIdle();
         });
     List<Future<?>> served = new ArrayList<>(List.of(sessions.start(), dedups.start()));
+    vertx.setPeriodic(IDLE_CHECK_MILLIS, timer -> producers.closeIdle(System.currentTimeMillis()));
+    List<Future<?>> served = new ArrayList<>(List.of(sessions.start(), tracks.start()));
     Operations.all().stream()
         .map(Operation::address)
         .filter(Objects::nonNull)
@@ -132,6 +136,11 @@ public final class GatewayVerticle extends VerticleBase {
                     : address.equals(ApiAddresses.DEDUP)
                         ? serve(address, dedups::answer)
                         : serve(address, (question, poll) -> answers.answer(address, question)))
+                switch (address) {
+                  case ApiAddresses.SESSIONS -> serve(address, sessions::answer);
+                  case ApiAddresses.COORDINATORS -> serve(address, tracks::answer);
+                  default -> serve(address, (question, poll) -> answers.answer(address, question));
+                })
         .forEach(served::add);
     return Future.all(served);
   }
@@ -143,6 +152,7 @@ public final class GatewayVerticle extends VerticleBase {
     if (sessions != null) {
       ended.add(sessions.stop());
       ended.add(dedups.stop());
+      ended.add(tracks.stop());
     }
     if (dedup != null) {
       ended.add(dedup.stop());

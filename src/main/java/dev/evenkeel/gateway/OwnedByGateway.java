@@ -193,8 +193,7 @@ final class OwnedByGateway<T extends OwnedByGateway.Owned> {
     String id = gateway + "." + randomId();
     T made = own.apply(begun, id);
     if (stopped) {
-      opened.fail(
-          Refusal.UNAVAILABLE.error("this node stops: open the %s on another node", word));
+      opened.fail(Refusal.UNAVAILABLE.error("this node stops: open the %s on another node", word));
       made.close();
       return;
     }

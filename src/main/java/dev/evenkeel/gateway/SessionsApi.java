@@ -122,8 +122,7 @@ final class SessionsApi {
                     asked.user(),
                     asked.expiresMs(),
                     () -> sessions.ended(id)))
-        .map(
-            opened -> new OpenedSession(opened.id(), opened.owned().member(), asked.expiresMs()));
+        .map(opened -> new OpenedSession(opened.id(), opened.owned().member(), asked.expiresMs()));
   }
 
   private static ConsumerOptions options(OpenSession asked) {

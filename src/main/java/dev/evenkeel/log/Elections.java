@@ -10,6 +10,14 @@ import java.util.function.Consumer;
 public interface Elections {
   Leadership leadership();
 
+  /**
+   * Whether this node leads and no other one can lead now, since a majority has heard of this one
+   * lately. A leader that has been cut off, or has stood still, is soon not sure of that.
+   */
+  default boolean leadsForSure() {
+    return leadership().ready();
+  }
+
   /** Called on each change, from any thread; it must return at once. */
   void onLeadership(Consumer<Leadership> listener);
 

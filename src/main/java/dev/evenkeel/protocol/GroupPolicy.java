@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param range mode level: most messages that one consumer may have finished more than another, 1
  *     to {@link #RANGE_MAX}; 0 in other modes
  * @param strategy mode level: who moves the messages, "pull" (consumers draw them) or "push" (they
- *     are dealt); null in other modes
+ *     are dealt), or "steps" (there are none: the group is a coordinator, and its members are
+ *     tracks); null in other modes
  * @param dedup what makes a message the same as another: "off" (nothing), "key" or "payload"
  */
 public record GroupPolicy(String mode, int range, @Nullable String strategy, String dedup) {
@@ -23,6 +24,7 @@ public record GroupPolicy(String mode, int range, @Nullable String strategy, Str
   public static final String MODE_BROADCAST = "broadcast";
   public static final String STRATEGY_PULL = "pull";
   public static final String STRATEGY_PUSH = "push";
+  public static final String STRATEGY_STEPS = "steps";
   public static final String DEDUP_OFF = "off";
   public static final String DEDUP_KEY = "key";
   public static final String DEDUP_PAYLOAD = "payload";
@@ -49,8 +51,18 @@ public record GroupPolicy(String mode, int range, @Nullable String strategy, Str
         dedup != null ? dedup : DEDUP_OFF);
   }
 
+  /** That of a coordinator. */
+  public static GroupPolicy steps(int range) {
+    return of(MODE_LEVEL, range, STRATEGY_STEPS, null);
+  }
+
   public boolean isLevel() {
     return MODE_LEVEL.equals(mode);
+  }
+
+  /** Whether the group is a coordinator: it has no topics, and its members count steps. */
+  public boolean isSteps() {
+    return isLevel() && STRATEGY_STEPS.equals(strategy);
   }
 
   public boolean isSharded() {
@@ -79,7 +91,10 @@ public record GroupPolicy(String mode, int range, @Nullable String strategy, Str
         throw Refusal.INVALID.error(
             "%s %s: it must be 1 to %s", Told.as("range of", "--range", "range"), range, RANGE_MAX);
       }
-      if (!STRATEGY_PULL.equals(strategy) && !STRATEGY_PUSH.equals(strategy)) {
+      if (isSteps() && !DEDUP_OFF.equals(dedup)) {
+        throw Refusal.INVALID.error("dedup %s in a coordinator: it has no messages", dedup);
+      }
+      if (!isSteps() && !STRATEGY_PULL.equals(strategy) && !STRATEGY_PUSH.equals(strategy)) {
         throw unknown("strategy", strategy, "use pull or push");
       }
     } else if (range != 0) {
@@ -98,6 +113,13 @@ public record GroupPolicy(String mode, int range, @Nullable String strategy, Str
    * range 10, not 20: ...", and what to do. Null if in nothing.
    */
   public @Nullable String differenceTo(GroupPolicy other) {
+    if (isSteps() && !other.isSteps()) {
+      return "is a coordinator, and has no messages: give the consumers another group";
+    }
+    if (other.isSteps() && !isSteps()) {
+      return "has consumers in mode %s: give the coordinator another name, or stop them first"
+          .formatted(mode);
+    }
     if (!mode.equals(other.mode)) {
       return difference("in mode", "mode", mode, other.mode);
     }

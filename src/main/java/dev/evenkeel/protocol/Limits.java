@@ -125,6 +125,15 @@ public final class Limits {
   /** Mode level: time after which a member that holds the others up is set aside. */
   public static final long STALL_TIMEOUT_MILLIS_DEFAULT = 10_000;
 
+  /** Shortest member timeout of a track. */
+  public static final long TRACK_TIMEOUT_MILLIS_MIN = 2_000;
+
+  /**
+   * Longest member timeout of a track. So a new dispatcher knows, after this time, that no track is
+   * left that it has not heard.
+   */
+  public static final long TRACK_TIMEOUT_MILLIS_MAX = 10_000;
+
   /** After so many deaths of its consumers a message becomes a dead letter. */
   public static final int CRASHES_MAX_DEFAULT = 5;
 

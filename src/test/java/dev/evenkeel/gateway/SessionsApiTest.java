@@ -126,10 +126,13 @@ class SessionsApiTest {
     assertThat(OwnedByGateway.elsewhere("session", "s", new ReplyException(failure, -1, "gone")))
         .extracting(RefusedException::refusal)
         .isEqualTo(Refusal.INDETERMINATE);
-    assertThat(OwnedByGateway.elsewhere("session", "s", new ReplyException(ReplyFailure.NO_HANDLERS)))
+    assertThat(
+            OwnedByGateway.elsewhere("session", "s", new ReplyException(ReplyFailure.NO_HANDLERS)))
         .extracting(RefusedException::refusal)
         .isEqualTo(Refusal.UNKNOWN_SESSION);
-    assertThat(OwnedByGateway.elsewhere("session", "s", new ReplyException(failure, 1, "FENCED: too late")))
+    assertThat(
+            OwnedByGateway.elsewhere(
+                "session", "s", new ReplyException(failure, 1, "FENCED: too late")))
         .extracting(RefusedException::refusal)
         .isEqualTo(Refusal.FENCED);
   }

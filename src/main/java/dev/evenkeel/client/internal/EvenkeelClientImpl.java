@@ -6,6 +6,7 @@ import dev.evenkeel.bus.Ending;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.Candidate;
+import dev.evenkeel.client.ClusterCoordinator;
 import dev.evenkeel.client.ConnectionState;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
@@ -15,6 +16,7 @@ import dev.evenkeel.client.ElectionCareer;
 import dev.evenkeel.client.ElectionOptions;
 import dev.evenkeel.client.Dedup;
 import dev.evenkeel.client.DedupOptions;
+import dev.evenkeel.client.CoordinatorOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.LeaderCareer;
 import dev.evenkeel.client.Producer;
@@ -26,6 +28,7 @@ import dev.evenkeel.client.internal.member.Consumers;
 import dev.evenkeel.client.internal.member.HandlerStream;
 import dev.evenkeel.client.internal.member.LeaderHandler;
 import dev.evenkeel.client.internal.member.ServiceDedup;
+import dev.evenkeel.client.internal.member.TrackMembers;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -49,6 +52,7 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
   private final Set<ConsumerStream> streams = ConcurrentHashMap.newKeySet();
   private final Set<Candidate> candidates = ConcurrentHashMap.newKeySet();
   private final Set<ServiceDedup> dedups = ConcurrentHashMap.newKeySet();
+  private final Set<TrackMembers> coordinators = ConcurrentHashMap.newKeySet();
   private Promise<Void> closing;
 
   public EvenkeelClientImpl(Link link) {
@@ -178,6 +182,15 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
   }
 
   @Override
+  public ClusterCoordinator coordinator(CoordinatorOptions options) {
+    TrackMembers coordinator = new TrackMembers(link, directory, options);
+    if (!keep(coordinator, coordinators)) {
+      throw new RefusedException(Refusal.UNAVAILABLE, "the client is closed");
+    }
+    return coordinator;
+  }
+
+  @Override
   public Admin admin() {
     return new AdminCalls(link);
   }
@@ -217,7 +230,8 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
       }
       closing = Promise.promise();
     }
-    all(streams, ConsumerStream::close)
+    all(coordinators, TrackMembers::close)
+        .eventually(() -> all(streams, ConsumerStream::close))
         .eventually(() -> all(consumers, Consumer::close))
         .eventually(() -> all(candidates, Candidate::close))
         .eventually(() -> all(producers, Producer::close))

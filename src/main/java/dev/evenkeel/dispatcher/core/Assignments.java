@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.StepPlace;
 import java.util.List;
 import java.util.Objects;
 
@@ -39,7 +40,9 @@ final class Assignments {
     List<Assignment.Owned> owned = group.owned(member, state.topics());
     List<Assignment.Coming> coming = group.coming(member);
     Assignment.Lead lead = group.leading().of(member, state.topics());
+    StepPlace place = group.steps() == null ? null : group.steps().place(member.instance());
     if (former != null
+        && Objects.equals(former.place(), place)
         && Objects.equals(former.lead(), lead)
         && former.instance().equals(member.instance())
         && former.shards().equals(owned)
@@ -49,7 +52,8 @@ final class Assignments {
     Assignment assignment =
         new Assignment(
                 group.name(), member.name(), member.instance(), term, ++revision, owned, lead)
-            .withComing(coming);
+            .withComing(coming)
+            .withPlace(place);
     group.give(assignment);
     return assignment;
   }

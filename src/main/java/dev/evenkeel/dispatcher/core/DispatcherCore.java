@@ -6,6 +6,7 @@ import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
@@ -16,6 +17,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /**
@@ -90,6 +92,14 @@ public final class DispatcherCore {
   }
 
   /**
+   * Sets how to find out whether no other dispatcher can be active now. Only then tracks of
+   * coordinators get further. Without it, none is.
+   */
+  public void aloneIf(BooleanSupplier alone) {
+    state.alone = alone;
+  }
+
+  /**
    * Takes the feature level of the cluster. Call it before {@link #recover}, and before each answer
    * to {@link DispatcherAction.ReadView}.
    */
@@ -114,6 +124,8 @@ public final class DispatcherCore {
       long nowMillis) {
     state.view.show(activeTopics);
     infos.forEach(info -> state.make(info.name()).show(info));
+    infos.forEach(info -> state.recordedBefore.add(info.name()));
+    state.tracksUnknownUntilMillis = nowMillis + Limits.TRACK_TIMEOUT_MILLIS_MAX;
     state.groups().forEach(group -> group.doubtRecord(state.topics().names()));
     for (UnheardMember run : registered) {
       GroupState group = state.get(run.group());
@@ -335,6 +347,7 @@ public final class DispatcherCore {
       group.ended(group.members().expire(nowMillis), nowMillis);
       group.plan().wake(nowMillis);
       group.subscriptions().tick(nowMillis);
+      group.tickSteps(nowMillis);
     }
     groupLeases.tick(nowMillis);
     if (nowMillis >= rebalanceAtMillis) {

@@ -8,9 +8,12 @@ import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /** What all parts of the core share: the groups, the topics, the moves, and what is to be done. */
@@ -27,6 +30,18 @@ final class DispatcherState {
 
   /** The feature level of the cluster. */
   int level;
+
+  /** Whether no other dispatcher can be active now. */
+  BooleanSupplier alone = () -> true;
+
+  /**
+   * Until then, tracks of coordinators may go on that an earlier dispatcher knew and this one does
+   * not; null before it has begun.
+   */
+  Long tracksUnknownUntilMillis;
+
+  /** Groups that had a record when this dispatcher began. */
+  final Set<String> recordedBefore = new HashSet<>();
 
   private final Function<String, Assignor> assignors;
   private final Map<String, GroupState> groups = new TreeMap<>();

@@ -133,6 +133,9 @@ final class ForgetHandler {
         return waits("'" + run.name() + "' was not heard since the dispatcher changed");
       }
     }
+    if (group.steps() != null && group.steps().anyCounts()) {
+      return waits("a track that was not closed may still go on");
+    }
     List<Shard> shards = new ArrayList<>();
     for (Lease lease : forgetting.leases(group, topic)) {
       shards.add(lease.shard());

@@ -34,6 +34,10 @@ public final class GroupState {
   private final GroupTopics topics;
   private final Subscriptions subscriptions;
   private final Map<String, Assignment> given = new HashMap<>();
+
+  /** Of a coordinator, and of a group that was one; else null. */
+  private StepLimits steps;
+
   private final TreeSet<String> changed = new TreeSet<>();
 
   /** Runs that have ended and are still in the registry: instances by name. */
@@ -234,6 +238,35 @@ public final class GroupState {
   /** Members that finish nothing. */
   public StuckMembers stuck() {
     return stuck;
+  }
+
+  // ---- Tracks of a coordinator
+
+  /** How far its tracks may go; null if it is no coordinator. */
+  public StepLimits steps() {
+    return steps;
+  }
+
+  /** The same, from now on for a coordinator. */
+  StepLimits makeSteps(long term) {
+    if (steps == null) {
+      boolean mayHaveTracks = state.recordedBefore.contains(name);
+      steps = new StepLimits(term, mayHaveTracks ? state.tracksUnknownUntilMillis : Long.MIN_VALUE);
+    }
+    return steps;
+  }
+
+  /** Time has passed. Nothing happens if another dispatcher may be active. */
+  void tickSteps(long nowMillis) {
+    if (steps != null && state.alone.getAsBoolean()) {
+      steps.tick(nowMillis);
+      stepsChanged();
+    }
+  }
+
+  /** Tells the tracks that wait for it. */
+  void stepsChanged() {
+    steps.urgent().forEach(this::assignmentChanged);
   }
 
   // ---- The lease of the group
@@ -490,7 +523,8 @@ public final class GroupState {
         && members.isEmpty()
         && !members.anyAbsent()
         && awaited.isEmpty()
-        && shards.isEmpty();
+        && shards.isEmpty()
+        && (steps == null || steps.isEmpty());
   }
 
   /** A command about the group is on its way to the meta log, or must be the next one. */

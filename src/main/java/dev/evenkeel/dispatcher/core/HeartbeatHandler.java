@@ -7,6 +7,7 @@ import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -98,6 +99,10 @@ final class HeartbeatHandler {
       if (ended != null) {
         group.ended(List.of(ended), nowMillis);
       }
+      if (group.steps() != null && state.alone.getAsBoolean()) {
+        group.steps().left(beat.instance(), nowMillis);
+        group.stepsChanged();
+      }
     }
     state.out.add(
         new DispatcherAction.Answer(
@@ -159,6 +164,8 @@ final class HeartbeatHandler {
     GroupInfo info = group == null ? null : group.info();
     if (info != null) {
       checkElection(beat, group);
+    if (beat.policy().isSteps()) {
+      checkTrack(beat, group);
     }
     GroupTopics.Reading reading = group == null ? null : group.reading(beat);
     if (group != null && records.forgetting().goesFirst(group, reading)) {
@@ -185,6 +192,24 @@ final class HeartbeatHandler {
       } else {
         take(group, request, beat, reading.read(), nowMillis);
       }
+    }
+  }
+
+  private void checkTrack(Heartbeat beat, GroupState group) {
+    if (state.level < FeatureLevel.COORDINATORS) {
+      throw Refusal.UNAVAILABLE.error(
+          "the cluster takes no tracks yet: upgrade all its nodes to this version first");
+    }
+    if (!state.alone.getAsBoolean()) {
+      throw Refusal.UNAVAILABLE.error("the dispatcher does not know whether it still is one");
+    }
+    if (group != null
+        && group.info() != null
+        && (!group.info().subscriptions().isEmpty() || !group.shards().isEmpty())) {
+      throw Refusal.GROUP_MISMATCH.error(
+          "group %s reads topics, and a coordinator has none: give the coordinator another name,"
+              + " or delete the group first",
+          beat.group());
     }
   }
 
@@ -329,6 +354,9 @@ final class HeartbeatHandler {
           "a later run of member " + beat.member() + " has taken its place");
     }
     Member member = members.live(beat.member());
+    if (beat.policy().isSteps()) {
+      countSteps(group, beat, nowMillis);
+    }
     switch (heard) {
       case REPLACED_FORMER -> group.replan(Cause.REPLACED);
       // It gets back what is still its own by the plan.
@@ -349,6 +377,27 @@ final class HeartbeatHandler {
     Assignment answer = seen ? now.asUnchanged() : now;
     boolean opening = group.subscriptions().waits(topics);
     state.out.add(new DispatcherAction.Answer(request, opening ? answer.asOpening() : answer));
+  }
+
+  private void countSteps(GroupState group, Heartbeat beat, long nowMillis) {
+    boolean fresh = beat.seen() != null && beat.seen().term() == assignments.term();
+    boolean known =
+        group
+            .makeSteps(assignments.term())
+            .heard(
+                beat.member(),
+                beat.instance(),
+                beat.steps(),
+                fresh,
+                beat.policy().range(),
+                beat.memberTimeoutMillis(),
+                nowMillis);
+    group.stepsChanged();
+    if (!known) {
+      throw Refusal.FENCED.error(
+          "track %s was silent for longer than its member timeout: the others went on without it",
+          beat.member());
+    }
   }
 
   private static void joins(GroupState group, Cause why, long nowMillis) {

@@ -51,6 +51,11 @@ final class HeartbeatRules {
     boolean candidate = beat.topics().isEmpty();
     if (candidate && !beat.policy().isSingleton()) {
       throw invalid("a member subscribes to at least one topic, unless the mode is singleton");
+    boolean track = beat.policy().isSteps();
+    if (track) {
+      checkTrack(beat);
+    } else if (beat.topics().isEmpty()) {
+      throw invalid("a member subscribes to at least one topic");
     }
     beat.topics().forEach(TopicPattern::check);
     between(
@@ -61,6 +66,20 @@ final class HeartbeatRules {
         candidate ? Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT : Limits.MEMBER_TIMEOUT_MILLIS_MAX);
     between("lockTimeMillis", beat.lockTimeMillis(), 0, LOCK_TIME_MILLIS_MAX);
     checkWishes(beat, beat.wishes());
+  }
+
+  private static void checkTrack(Heartbeat beat) {
+    if (!beat.topics().isEmpty()) {
+      throw invalid("a coordinator has no topics, only the other groups have");
+    }
+    if (beat.steps() == null) {
+      throw invalid("a track says in its heartbeats where it stands");
+    }
+    between(
+        "memberTimeoutMillis",
+        beat.memberTimeoutMillis(),
+        Limits.TRACK_TIMEOUT_MILLIS_MIN,
+        Limits.TRACK_TIMEOUT_MILLIS_MAX);
   }
 
   private static void checkWishes(Heartbeat beat, Heartbeat.Wishes wishes) {

@@ -22,10 +22,13 @@ record SessionAddresses(String node, SessionRules rules) {
   private static final String MEMBER = "evenkeel.member.";
   private static final String LEVEL = ".level";
 
+  /** Clients have members and tracks of their own. */
+  private static final Set<String> OWNED = Set.of(ApiAddresses.SESSIONS, ApiAddresses.COORDINATORS);
+
   private static final Set<String> API =
       Operations.all().stream()
           .map(Operation::address)
-          .filter(each -> each != null && !each.equals(ApiAddresses.SESSIONS))
+          .filter(each -> each != null && !OWNED.contains(each))
           .collect(Collectors.toUnmodifiableSet());
 
   /** The addresses of all listeners: the node listens once for all sessions. */

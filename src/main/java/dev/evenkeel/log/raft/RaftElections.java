@@ -15,6 +15,7 @@ import java.util.function.Consumer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.impl.LeaseCheck;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -61,6 +62,12 @@ final class RaftElections implements Elections {
     Leadership known = leadership;
     // Stopping counts at once, even before the listeners hear of it.
     return division.isStopped() ? new Leadership(null, known.term(), false) : known;
+  }
+
+  @Override
+  public boolean leadsForSure() {
+    RaftServer.Division running = division.running();
+    return leadership().ready() && running != null && LeaseCheck.hasLease(running);
   }
 
   @Override

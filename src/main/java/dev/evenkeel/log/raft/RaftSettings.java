@@ -84,6 +84,8 @@ final class RaftSettings {
     // Also of a lone node: others may join while it runs.
     Rpc.setTimeoutMin(properties, millis(800));
     Rpc.setTimeoutMax(properties, millis(1_500));
+    // For Elections.leadsForSure; nothing is read through the engine.
+    RaftServerConfigKeys.Read.setLeaderLeaseEnabled(properties, true);
   }
 
   private static void log(RaftProperties properties) {

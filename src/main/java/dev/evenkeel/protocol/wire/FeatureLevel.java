@@ -21,7 +21,8 @@ import java.util.List;
  *         was skipped, more topics than 10,000, or than 1,000 for a group, patterns of topics in a
  *         group's record, rows for topics that come to it, former ids of delayed messages that a
  *         reshard moved, bodies of which a part is left, what dropped shards had taken, pauses of a
- *         topic that last until it is removed, and next epochs for the producers that have a name
+ *         topic that last until it is removed, next epochs for the producers that have a name, and
+ *         groups that are coordinators
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -107,6 +108,9 @@ public final class FeatureLevel {
 
   /** From here on a named producer gets its next epoch only if no other has taken its name. */
   public static final int CONTINUED_PRODUCERS = 10;
+
+  /** From here on a group may be a coordinator: its policy has the strategy of steps. */
+  public static final int COORDINATORS = 10;
 
   /**
    * From which level on topics have each of the settings after the first three, in the order of

@@ -261,7 +261,8 @@ final class ConsumerShell
       rated = new HandlerCalls(run, spans, watch).loop(last, this::turn);
       messages = rated;
     }
-    heartbeats = new HeartbeatLoop(run, this, random);
+    heartbeats =
+        new HeartbeatLoop(link, directory, context, options.getHeartbeatMillis(), this, random);
     blockedLoop = new BlockedLoopWatch(run, heartbeats::again, handler.getClass());
   }
 

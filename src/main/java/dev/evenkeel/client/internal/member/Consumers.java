@@ -23,7 +23,7 @@ import java.util.function.Function;
 
 /** Starts consumers, and candidates of elections. */
 public final class Consumers {
-  private static final String HOST = host();
+  static final String HOST = host();
 
   private Consumers() {}
 
@@ -88,6 +88,7 @@ public final class Consumers {
       return Future.failedFuture(e);
     }
     String made = name(instance);
+    String made = madeName(instance);
     if (own.getMode() == Mode.BROADCAST) {
       // Failed messages wait in the window: the log does not know this member.
       own.setHoldFailed(true);
@@ -134,6 +135,8 @@ public final class Consumers {
   }
 
   private static String name(String instance) {
+  /** The name of a member that was given none. */
+  static String madeName(String instance) {
     return HOST + "-" + instance.substring(0, Math.min(6, instance.length()));
   }
 

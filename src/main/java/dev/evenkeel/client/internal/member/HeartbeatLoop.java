@@ -2,11 +2,13 @@ package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.LeaderClient.Retry;
+import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.internal.consume.HeartbeatPlan;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.util.Backoff;
@@ -16,7 +18,7 @@ import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
 import java.util.random.RandomGenerator;
 
-/** Sends heartbeats to the dispatcher, and passes its answers to the consumer. */
+/** Sends heartbeats to the dispatcher, and passes its answers to the member. */
 final class HeartbeatLoop {
   private static final long TIMEOUT_MILLIS_MIN = 1_000;
   private static final long TIMEOUT_MILLIS_MAX = 2_000;
@@ -25,10 +27,12 @@ final class HeartbeatLoop {
   private static final Retry LEAVE =
       new Retry(1, refusal -> true, 2, 250, TIMEOUT_MILLIS_MAX, () -> false);
 
-  /** The consumer around it. */
+  /** The member around it. */
   interface Port {
-    /** How often the topics have changed since the consumer began. */
-    long topicsChanges();
+    /** How often the topics have changed since the member began. */
+    default long topicsChanges() {
+      return 0;
+    }
 
     /**
      * @param leave whether it says that the member is gone
@@ -47,8 +51,9 @@ final class HeartbeatLoop {
     void refused(RefusedException refused);
   }
 
-  private final MemberRun run;
-  private final Port consumer;
+  private final Link link;
+  private final OwnContext context;
+  private final Port member;
   private final LeaderClient leaders;
   private final HeartbeatPlan plan;
   private final long timeoutMillis;
@@ -58,12 +63,22 @@ final class HeartbeatLoop {
   /** The last heartbeat that was sent; null before the first one, and after the last one. */
   private volatile Buffer last;
 
-  HeartbeatLoop(MemberRun run, Port consumer, RandomGenerator random) {
-    this.run = run;
-    this.consumer = consumer;
+  /**
+   * @param context on which everything of the member happens
+   */
+  HeartbeatLoop(
+      Link link,
+      ClusterDirectory directory,
+      OwnContext context,
+      long intervalMillis,
+      Port member,
+      RandomGenerator random) {
+    this.link = link;
+    this.context = context;
+    this.intervalMillis = intervalMillis;
+    this.member = member;
     this.random = random;
-    leaders = new LeaderClient(run.link(), run.directory());
-    intervalMillis = run.options().getHeartbeatMillis();
+    leaders = new LeaderClient(link, directory);
     plan = new HeartbeatPlan(intervalMillis, Clock.millis());
     timeoutMillis = Math.max(TIMEOUT_MILLIS_MIN, Math.min(TIMEOUT_MILLIS_MAX, intervalMillis));
   }
@@ -84,27 +99,26 @@ final class HeartbeatLoop {
       return;
     }
     plan.sent(now);
-    long topics = consumer.topicsChanges();
+    long topics = member.topicsChanges();
     send(false, Retry.NONE)
         .onComplete(
             answered ->
-                run.context()
-                    .run(
-                        () -> {
-                          if (answered.succeeded()) {
-                            plan.answered(Clock.millis());
-                            consumer.answered(now, topics, answered.result());
-                          } else {
-                            failed(RefusedException.of(answered.cause()));
-                          }
-                        }));
+                context.run(
+                    () -> {
+                      if (answered.succeeded()) {
+                        plan.answered(Clock.millis());
+                        member.answered(now, topics, answered.result());
+                      } else {
+                        failed(RefusedException.of(answered.cause()));
+                      }
+                    }));
   }
 
   private void failed(RefusedException refused) {
     boolean retriable = refused.refusal().retriable();
     plan.failed(Clock.millis(), retriable ? Backoff.soon(random) : intervalMillis);
     if (!retriable) {
-      consumer.refused(refused);
+      member.refused(refused);
     }
   }
 
@@ -114,14 +128,13 @@ final class HeartbeatLoop {
   }
 
   private Buffer next(boolean leaving) {
-    Buffer heartbeat = consumer.heartbeat(leaving).toJson().toBuffer();
+    Buffer heartbeat = member.heartbeat(leaving).toJson().toBuffer();
     last = leaving ? null : heartbeat;
     return heartbeat;
   }
 
   private Future<ByteBuffer> to(String dispatcher, Buffer heartbeat) {
-    return run.link()
-        .request(Addresses.dispatcher(dispatcher), heartbeat, timeoutMillis)
+    return link.request(Addresses.dispatcher(dispatcher), heartbeat, timeoutMillis)
         .map(Frames::answerBody);
   }
 

@@ -1,0 +1,186 @@
+package dev.evenkeel.gateway;
+
+import dev.evenkeel.api.ApiAddresses;
+import dev.evenkeel.api.DestroyTrack.DestroyedTrack;
+import dev.evenkeel.api.InTrack;
+import dev.evenkeel.api.MoveTrack.MovedTrack;
+import dev.evenkeel.api.OpenTrack;
+import dev.evenkeel.api.OpenTrack.OpenedTrack;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.client.ClusterTrack;
+import dev.evenkeel.client.CoordinatorOptions;
+import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Answers {@code evenkeel.api.coordinators}: tracks for programs that do not use the client
+ * library. A track lives in the gateway that opened it; the others pass its requests on.
+ */
+final class OpenedTracks {
+  /** Most tracks of a gateway. */
+  static final int TRACKS_MAX = 1_000;
+
+  /** Most requests that wait for steps of one track. */
+  private static final int WAITING_MAX = 16;
+
+  private final Vertx vertx;
+  private final EvenkeelClient client;
+  private final OwnedByGateway<Opened> tracks;
+
+  OpenedTracks(Vertx vertx, EvenkeelClient client) {
+    this.vertx = vertx;
+    this.client = client;
+    tracks = new OwnedByGateway<>(vertx, "track", TRACKS_MAX, (asked, poll) -> answerHere(asked));
+  }
+
+  /** A track of a caller. Everything of it happens on the context of the gateway. */
+  private final class Opened implements OwnedByGateway.Owned {
+    final String id;
+    final String coordinator;
+    final ClusterTrack track;
+    final Context context = vertx.getOrCreateContext();
+    final Expiry expiry;
+
+    /** Those who wait for a step. */
+    final List<Promise<MovedTrack>> waiting = new ArrayList<>();
+
+    Opened(String id, OpenTrack asked, ClusterTrack track) {
+      this.id = id;
+      this.track = track;
+      coordinator = asked.coordinator();
+      expiry = new Expiry(vertx, "track", asked.user(), asked.expiresMs(), this::expire);
+      track.onLost(why -> context.runOnContext(none -> end(RefusedException.of(why))));
+    }
+
+    private void expire() {
+      end(expiry.timeout());
+      track.destroy();
+    }
+
+    Future<MovedTrack> move(int steps, int waitMillis) {
+      int moved = take(steps);
+      if (moved > 0 || waitMillis == 0) {
+        return Future.succeededFuture(moved(moved));
+      }
+      if (waiting.size() >= WAITING_MAX) {
+        throw Refusal.OVERLOADED.error(
+            "%s requests wait for this track: send one after another", WAITING_MAX);
+      }
+      Promise<MovedTrack> answer = Promise.promise();
+      waiting.add(answer);
+      expiry.waits();
+      long timer = vertx.setTimer(waitMillis, late -> answer.tryComplete(moved(0)));
+      waitFor(steps, answer);
+      return answer
+          .future()
+          .onComplete(
+              done -> {
+                vertx.cancelTimer(timer);
+                waiting.remove(answer);
+                expiry.answered();
+              });
+    }
+
+    private void waitFor(int steps, Promise<MovedTrack> answer) {
+      track
+          .ready()
+          .onComplete(
+              ready ->
+                  context.runOnContext(
+                      none -> {
+                        if (answer.future().isComplete()) {
+                          return;
+                        }
+                        if (ready.failed()) {
+                          answer.tryFail(ready.cause());
+                          return;
+                        }
+                        int moved = take(steps);
+                        if (moved == 0) {
+                          waitFor(steps, answer);
+                        } else {
+                          answer.tryComplete(moved(moved));
+                        }
+                      }));
+    }
+
+    private int take(int steps) {
+      int moved = 0;
+      while (moved < steps && track.move()) {
+        moved++;
+      }
+      return moved;
+    }
+
+    private MovedTrack moved(int steps) {
+      return new MovedTrack(steps, track.steps());
+    }
+
+    private void end(RefusedException why) {
+      if (expiry.end(why)) {
+        List.copyOf(waiting).forEach(each -> each.tryFail(why));
+        tracks.ended(id);
+      }
+    }
+
+    @Override
+    public Future<Void> close() {
+      end(Refusal.UNKNOWN_SESSION.error("the track was destroyed"));
+      return track.destroy();
+    }
+  }
+
+  Future<Void> start() {
+    return tracks.start();
+  }
+
+  /** Destroys all tracks. Those that are being opened end at once. */
+  Future<Void> stop() {
+    return tracks.stop();
+  }
+
+  Future<Object> answer(JsonObject request, String poll) {
+    return tracks.answer(request, poll);
+  }
+
+  private Future<Object> answerHere(JsonObject request) {
+    return new ApiAnswers()
+        .on(Operations.OPEN_TRACK, this::open)
+        .on(Operations.MOVE_TRACK, asked -> track(asked.in()).move(asked.steps(), asked.waitMs()))
+        .on(
+            Operations.DESTROY_TRACK,
+            asked -> track(asked.in()).close().map(ended -> new DestroyedTrack(asked.in().track())))
+        .answer(ApiAddresses.COORDINATORS, request);
+  }
+
+  private Opened track(InTrack in) {
+    Opened track = tracks.get(in.track(), each -> each.coordinator.equals(in.coordinator()));
+    track.expiry.use(in.user());
+    return track;
+  }
+
+  private Future<OpenedTrack> open(OpenTrack asked) {
+    CoordinatorOptions options =
+        new CoordinatorOptions()
+            .setName(asked.coordinator())
+            .setRange(asked.range())
+            .setIdleMillis(asked.idleMs());
+    return tracks
+        .open(
+            () -> client.coordinator(options).track(asked.name()),
+            (track, id) -> new Opened(id, asked, track))
+        .map(
+            opened -> {
+              ClusterTrack track = opened.owned().track;
+              return new OpenedTrack(opened.id(), track.name(), track.steps(), asked.expiresMs());
+            });
+  }
+}

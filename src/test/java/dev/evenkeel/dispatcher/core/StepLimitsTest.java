@@ -1,0 +1,38 @@
+package dev.evenkeel.dispatcher.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.dispatcher.core.StepWorld.Bug;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class StepLimitsTest {
+  private static final long TROUBLE_MILLIS = 90_000;
+
+  @Property(tries = 300)
+  void noTrackIsFurtherAheadThanTheRangeAndNobodyWaitsForEver(@ForAll long seed) {
+    StepWorld world = new StepWorld(seed, Bug.NONE);
+    assertThat(world.trouble(TROUBLE_MILLIS)).isNull();
+    assertThat(world.calm()).isNull();
+  }
+
+  @ParameterizedTest
+  @EnumSource(value = Bug.class, mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+  void findsABugThatIsThere(Bug bug) {
+    long found = 0;
+    for (long seed = 0; seed < 500 && found == 0; seed++) {
+      found += new StepWorld(seed, bug).trouble(TROUBLE_MILLIS) == null ? 0 : 1;
+    }
+    assertThat(found).isPositive();
+  }
+
+  @Test
+  void aFastTrackAloneIsNeverHeldBack() {
+    StepLimits limits = new StepLimits(1, Long.MIN_VALUE);
+    limits.heard("a", "i", dev.evenkeel.bus.StepReport.FIRST, false, 10, 5_000, 0);
+    assertThat(limits.place("i").limit()).isEqualTo(10);
+  }
+}
