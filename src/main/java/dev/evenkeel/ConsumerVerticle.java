@@ -4,17 +4,18 @@ import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.LeaderCareer;
+import dev.evenkeel.client.internal.member.ConsumerConfig;
 import dev.evenkeel.client.internal.member.Consumers;
 import dev.evenkeel.client.internal.member.LeaderHandler;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
-import io.vertx.core.json.JsonObject;
 
 /**
- * Runs a consumer with a handler class. It can be deployed by name. Each instance is a member of
- * the group, so leave {@code member} out if you deploy several.
+ * Runs a consumer with a handler class, or one that sends messages to an address of the event bus.
+ * It can be deployed by name. Each instance is a member of the group, so leave {@code member} out
+ * if you deploy several.
  *
  * <pre>{@code
  * vertx.deployVerticle(
@@ -26,10 +27,15 @@ import io.vertx.core.json.JsonObject;
  *             .put("topics", new JsonArray().add("orders"))));
  * }</pre>
  *
- * <p>Configuration: {@code handler} (required), and the keys of {@link ConsumerOptions}, of which
- * {@code group} and {@code topics} are required. Any other key is refused. The handler is a public
- * class with a public constructor without arguments that implements {@link ConsumerHandler}, or in
- * mode singleton {@link LeaderCareer}. Each instance of the verticle makes its own handler.
+ * <p>Configuration: {@code handler} or {@code address}, and the keys of {@link ConsumerOptions}, of
+ * which {@code group} and {@code topics} are required. Any other key is refused. The handler is a
+ * public class with a public constructor without arguments that implements {@link ConsumerHandler},
+ * or in mode singleton {@link LeaderCareer}. Each instance of the verticle makes its own handler.
+ *
+ * <p>With {@code address}, each message is a request to that address on the event bus of this
+ * Vert.x: its body is the payload. A reply finishes the message. A failure, and no reply within
+ * {@code addressTimeoutMillis} (by default 30 s), are failed attempts. While nobody listens at the
+ * address, messages wait and no attempt counts.
  *
  * <p>The verticle uses the connection that {@link dev.evenkeel.bus.LocalObjects} has for its
  * Vert.x. If there is none, it makes one on this Vert.x, which then must be clustered by Hazelcast.
@@ -47,9 +53,12 @@ public final class ConsumerVerticle extends VerticleBase {
    */
   @Override
   public Future<?> start() {
-    JsonObject given = config().copy();
-    ConsumerHandler handler = handler((String) given.remove("handler"));
-    ConsumerOptions options = new ConsumerOptions(given);
+    ConsumerConfig given = ConsumerConfig.of(config());
+    ConsumerOptions options = given.options();
+    ConsumerHandler handler =
+        given.address() == null
+            ? handler(given.handler())
+            : given.address().handler(vertx, options);
     connection = new VerticleConnection(vertx);
     return connection
         .link()
@@ -59,11 +68,6 @@ public final class ConsumerVerticle extends VerticleBase {
   }
 
   private static ConsumerHandler handler(String name) {
-    if (name == null) {
-      throw new RefusedException(
-          Refusal.INVALID,
-          "the configuration needs 'handler': the name of a ConsumerHandler class");
-    }
     ClassLoader loader = Thread.currentThread().getContextClassLoader();
     try {
       Class<?> type =

@@ -13,10 +13,12 @@ import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -80,7 +82,37 @@ class ConsumerVerticleTest {
   }
 
   @Test
+  void sendsMessagesToItsAddress() throws Exception {
+    FakeCluster cluster = new FakeCluster(vertx, 1);
+    LocalObjects.put(vertx, Link.class, cluster);
+    List<String> bodies = new CopyOnWriteArrayList<>();
+    vertx
+        .eventBus()
+        .<Buffer>consumer(
+            "billing.handle",
+            message -> {
+              bodies.add(message.body().toString());
+              message.reply(null);
+            });
+    JsonObject config = config(null).put("address", "billing.handle");
+    String id = await(vertx.deployVerticle(NAME, new DeploymentOptions().setConfig(config)));
+    cluster.append(0, List.of(Message.of(null, 0, new byte[] {'a'})));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> bodies.equals(List.of("a")));
+    await(vertx.undeploy(id));
+    assertThat(cluster.lease(0).committed()).isEqualTo(1);
+  }
+
+  @Test
   void saysWhatIsWrongWithItsConfiguration() {
+    assertThat(failure(config(Counting.class.getName()).put("address", "a")))
+        .hasMessageContaining("only one of them");
+    assertThat(failure(config(null).put("adress", "a")))
+        .hasMessageContaining("did you mean 'address'?");
+    assertThat(failure(config(null).put("address", "evenkeel.api.topics")))
+        .hasMessageContaining("reserved");
+    assertThat(failure(config(Counting.class.getName()).put("addressTimeoutMillis", 500)))
+        .hasMessageContaining("no address");
     assertThat(failure(config(null))).hasMessageContaining("needs 'handler'");
     assertThat(failure(config("com.acme.Missing"))).hasMessageContaining("com.acme.Missing");
     assertThat(failure(config("java.lang.String"))).hasMessageContaining("implements");

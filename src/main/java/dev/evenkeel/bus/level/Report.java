@@ -19,7 +19,9 @@ import java.util.List;
  * @param endedAbove numbers from {@code endedBelow} on that have ended, ascending
  * @param failed the ended messages that failed and that no {@link StartPermission} has confirmed
  *     yet: the dispatcher hands them out again after a pause
- * @param capacity most messages that it wants in hand, 1 or more: its credit with strategy pull
+ * @param capacity most messages that it wants in hand: its credit with strategy pull. 0: it can
+ *     handle none for now, and has none in work. The dispatcher hands all that it has to others and
+ *     asks it again after a while
  */
 public record Report(
     String group,

@@ -17,6 +17,12 @@ public enum Fault {
    */
   NOT_NOW,
 
+  /**
+   * Nobody is there who could handle the message: it is tried again after a while, also with at
+   * most once, because nothing was tried.
+   */
+  AWAY,
+
   /** This member cannot handle any message: it ends. */
   MEMBER;
 
@@ -29,6 +35,9 @@ public enum Fault {
     }
     if (cause instanceof MemberFaultException) {
       return MEMBER;
+    }
+    if (cause instanceof AwayException) {
+      return AWAY;
     }
     boolean notNow =
         cause instanceof GivenBackException

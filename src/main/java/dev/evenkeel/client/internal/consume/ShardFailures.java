@@ -158,8 +158,9 @@ final class ShardFailures {
     }
     Fault fault = Fault.of(cause);
     if (fault != Fault.MESSAGE) {
-      boolean givenBack = cause instanceof GivenBackException;
-      messages.givenBack(draining && givenBack);
+      boolean givenBack = fault == Fault.AWAY || cause instanceof GivenBackException;
+      // With at most once, the message is committed: no later owner would handle it.
+      messages.givenBack(draining && givenBack && !environment.atMostOnce);
       gaveBackInPause |= givenBack && shard.isPaused();
       tryAgain(task, NOT_NOW_PAUSE_MILLIS, now);
       if (fault == Fault.MEMBER) {

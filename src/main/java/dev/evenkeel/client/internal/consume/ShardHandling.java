@@ -273,7 +273,7 @@ final class ShardHandling implements Task.Owner {
     messages.ended(task, now);
     if (shard.state().over()) {
       environment.removed(1, task.bytes, now);
-    } else if (environment.atMostOnce && !task.retry) {
+    } else if (environment.atMostOnce && !task.retry && Fault.of(cause) != Fault.AWAY) {
       String text = ": offset " + task.offset + " failed, and is not tried again";
       log.report(Level.WARN, text, cause);
       messages.left(task);

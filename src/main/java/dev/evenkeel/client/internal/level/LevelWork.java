@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
 
@@ -40,6 +41,9 @@ import java.util.stream.Stream;
  * live       a report is refused FENCED, NOT_LEADER   stopped: no handler starts
  * stopped    a report is accepted after all           live
  * any        SessionStart of a later session          live, in that session
+ * live       a handler ends because nobody is there   stepping aside: no handler starts
+ * stepping   all handlers have ended, and the level   (none), and a SessionStart is refused as long
+ *   aside      dispatcher has taken all messages back   as nobody is there
  * </pre>
  *
  * <p>A handler starts only in a live session, before the permission of the level dispatcher ends,
@@ -112,6 +116,15 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   /** See {@link #die}. */
   private boolean dying;
 
+  /** Whether nobody is there who could handle messages. */
+  private final BooleanSupplier away;
+
+  /** Nobody was there: the level dispatcher is to take all messages back. */
+  private boolean aside;
+
+  /** The report under way that says so, or -1. */
+  private long asideReport = -1;
+
   private boolean faulty;
   private boolean groupPaused;
 
@@ -121,6 +134,7 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
    * @param range of the group
    * @param warnings gets what went wrong, in one line, and its cause
    * @param stop ends the consumer, because this member cannot go on; gets why
+   * @param away whether nobody is there who could handle messages
    */
   public LevelWork(
       ConsumerOptions options,
@@ -128,8 +142,10 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
       int range,
       RandomGenerator random,
       BiConsumer<String, Throwable> warnings,
-      BiConsumer<String, Throwable> stop) {
+      BiConsumer<String, Throwable> stop,
+      BooleanSupplier away) {
     this.options = options;
+    this.away = away;
     this.stop = stop;
     this.instance = instance;
     this.random = random;
@@ -145,7 +161,8 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   /**
    * Begins a session. If it has begun already, because the answer was lost, the answer is the same.
    *
-   * @throws RefusedException FENCED if the session is not later than the present one; INVALID
+   * @throws RefusedException FENCED if the session is not later than the present one; UNAVAILABLE
+   *     if nobody is there who could handle messages; INVALID
    */
   public SessionState start(SessionStart start, long now) {
     check(start);
@@ -161,7 +178,12 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
         throw fenced(start.term(), start.session());
       }
     }
+    aside = away.getAsBoolean();
+    if (aside && !start.keep()) {
+      throw new RefusedException(Refusal.UNAVAILABLE, "nobody is there who could handle messages");
+    }
     session = new LevelSession(start);
+    asideReport = -1;
     if (!start.keep()) {
       forget();
     }
@@ -303,6 +325,7 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
     return session != null
         && !closing
         && !faulty
+        && !aside
         && !paused
         && !groupPaused
         && session.stoppedMillis < 0
@@ -353,6 +376,7 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
       faulty = true;
       stop.accept("the consumer ends, and leaves all messages to others", cause);
     }
+    aside |= fault == Fault.AWAY;
     if (fault != Fault.MESSAGE && begun.remove(task)) {
       task.notBeforeMillis = now + NOT_NOW_PAUSE_MILLIS;
       queue.addFirst(task);
@@ -390,21 +414,25 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
    * #permission} or {@link #reportFailed}.
    */
   public Report report(long now) {
-    if (session == null || !fence.linkUp() || !plan.due(queue.size(), inHand(), now)) {
+    boolean leaves = aside && begun.isEmpty() && session != null;
+    boolean due = leaves ? plan.may(now) : plan.due(queue.size(), inHand(), now);
+    if (session == null || !fence.linkUp() || !due) {
       return null;
     }
     session.failedInFlight = session.failed.size();
+    long number = plan.sent(now);
+    asideReport = leaves ? number : -1;
     return new Report(
         options.getGroup(),
         instance,
         session.term,
         session.number,
-        plan.sent(now),
+        number,
         session.received,
         session.ends.committed(),
         session.endedAbove(),
         List.copyOf(session.failed),
-        capacity());
+        leaves ? 0 : capacity());
   }
 
   /** Whether a report will be due within {@link #REPORT_DELAY_MILLIS}. */
@@ -427,6 +455,17 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
     long mayStartMillis = Math.max(0, permission.mayStartMillis());
     allow(plan.taken(mayStartMillis), mayStartMillis);
     session.failed.subList(0, session.failedInFlight).clear();
+    stepAsideIfTold(permission.number());
+  }
+
+  /** The level dispatcher knows that this member takes no part: it hands the messages to others. */
+  private void stepAsideIfTold(long number) {
+    if (number == asideReport) {
+      asideReport = -1;
+      session = null;
+      plan.end();
+      forget();
+    }
   }
 
   /** The report of that number was refused, or no answer came. */
@@ -439,6 +478,7 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
         session.stoppedMillis = now;
       }
       plan.failed(now, STOPPED_RETRY_MILLIS);
+      stepAsideIfTold(number);
     } else {
       plan.failed(now, Backoff.soon(random));
     }
@@ -447,10 +487,11 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   /**
    * How many messages the member asks for in hand: twice as many as may run, so that no handler is
    * idle during a round trip, or as many as a wide range allows, up to {@link
-   * #CAPACITY_MESSAGES_MAX}; never more than the pending limit. 1 while paused.
+   * #CAPACITY_MESSAGES_MAX}; never more than the pending limit. 1 while paused, and while it steps
+   * aside.
    */
   private int capacity() {
-    return paused ? 1 : capacityMessages;
+    return paused || aside ? 1 : capacityMessages;
   }
 
   // The consumer around it

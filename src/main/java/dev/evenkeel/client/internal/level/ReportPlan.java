@@ -87,13 +87,18 @@ final class ReportPlan {
    * @param inHand messages that have not ended
    */
   boolean due(int startable, int inHand, long now) {
-    if (inFlight || now < notBeforeMillis) {
+    if (!may(now)) {
       return false;
     }
     return ended >= batch
         || ended > 0 && (startable == 0 || now - endedSinceMillis >= ENDED_DELAY_MILLIS)
         || receivedSinceMillis >= 0 && now - receivedSinceMillis >= RECEIVED_DELAY_MILLIS
         || inHand > 0 && now - sentMillis >= intervalMillis;
+  }
+
+  /** Whether a report may be sent. */
+  boolean may(long now) {
+    return !inFlight && now >= notBeforeMillis;
   }
 
   /** Returns the number of the report that is sent now. */

@@ -15,6 +15,7 @@ import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.ShardContext;
+import dev.evenkeel.client.internal.consume.MayBeAway;
 import dev.evenkeel.client.internal.level.LevelWork;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -52,7 +53,13 @@ final class LevelMember implements Feature {
     ConsumerOptions options = run.options();
     work =
         new LevelWork(
-            options, run.instance(), options.getRange(), random, this::warn, consumer::stop);
+            options,
+            run.instance(),
+            options.getRange(),
+            random,
+            this::warn,
+            consumer::stop,
+            () -> run.handler() instanceof MayBeAway handler && handler.isAway());
     wake = new WakeTimer(run.vertx(), () -> consumer.onEvent(now -> {}));
   }
 

@@ -271,6 +271,14 @@ public final class LevelDispatch {
     }
   }
 
+  /** A member that can handle nothing for now must not hold up the others. */
+  private void leaveIfAway(MemberSlot slot, long now) {
+    if (slot.capacity == 0 && slot.state == MemberSlot.State.LIVE) {
+      leave(slot);
+      slot.startMillis = now + START_RETRY_MILLIS;
+    }
+  }
+
   private void leave(MemberSlot slot) {
     if (slot.state == MemberSlot.State.LIVE) {
       changes++;
@@ -519,6 +527,7 @@ public final class LevelDispatch {
       slot.capacity = report.capacity();
       hear(slot, report, now);
       leaveIfDone(slot);
+      leaveIfAway(slot, now);
       if (slot.state != MemberSlot.State.LIVE) {
         return new Heard(new StartPermission(report.number(), 0), null);
       }

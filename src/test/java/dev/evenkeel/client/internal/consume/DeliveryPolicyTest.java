@@ -142,6 +142,38 @@ class DeliveryPolicyTest extends CoreBench {
     assertThat(core.next(now + 100_000)).isNull();
   }
 
+  /** Nothing was tried, and no later owner would handle what is committed. */
+  @Test
+  void atMostOnceWhatFoundNobodyThereIsTriedAgainAlsoInAHandover() {
+    OwnedShard owned = atMostOnce(2);
+    away(next(0));
+    assertThat(core.next(now)).isNull();
+    tick(1_000);
+    assign(true);
+    away(next(0));
+    assertThat(takeAll(CallRelease.class)).isEmpty();
+    tick(1_000);
+    releasedAfter(0, owned.commits.committed());
+    assertThat(takeAll(Report.class)).isEmpty();
+  }
+
+  private void away(Task task) {
+    core.failed(task, new AwayException("nobody is there"), now);
+  }
+
+  /** The next owner gets it, as the same attempt. */
+  @Test
+  void whatFoundNobodyThereDoesNotHoldUpAHandover() {
+    start(DeliveryPolicy.AT_LEAST_ONCE, false, false);
+    fetched(2);
+    Task first = next(0);
+    assign(true);
+    away(first);
+    assertThat(core.next(now)).isNull();
+    assertThat(released().offset()).isZero();
+    assertThat(takeAll(RecordOutcomes.class)).isEmpty();
+  }
+
   @Test
   void atMostOnceAReleaseWaitsForWhatIsCommitted() {
     OwnedShard owned = atMostOnce(10);

@@ -126,7 +126,8 @@ final class DealerWorld {
             range,
             new SplittableRandom(seed),
             (text, cause) -> {},
-            (text, cause) -> {});
+            (text, cause) -> {},
+            () -> false);
     begin(1, 1, random.nextBoolean());
     every(10, this::member);
     every(500, this::heartbeat);

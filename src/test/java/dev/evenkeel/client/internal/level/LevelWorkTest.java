@@ -14,6 +14,7 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.MemberFaultException;
+import dev.evenkeel.client.internal.consume.AwayException;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
@@ -36,6 +37,7 @@ class LevelWorkTest {
       Options.member("g", "m", "t").setParallel(4).setMemberTimeoutMillis(FOREVER);
   private final List<String> warnings = new ArrayList<>();
   private final List<Throwable> stops = new ArrayList<>();
+  private boolean away;
   private LevelWork work = work(10);
   private long now = 1_000;
 
@@ -47,7 +49,8 @@ class LevelWorkTest {
             range,
             new SplittableRandom(1),
             (text, cause) -> warnings.add(text + ": " + cause),
-            (text, cause) -> stops.add(cause));
+            (text, cause) -> stops.add(cause),
+            () -> away);
     made.heartbeatAnswered(1_000);
     return made;
   }
@@ -155,6 +158,61 @@ class LevelWorkTest {
     work.finished(tasks.get(2), now);
     assertThat(work.next(now).id()).isEqualTo(id(4));
     assertThat(work.next(now)).isNull();
+  }
+
+  private void away(LevelTask task) {
+    away = true;
+    work.failed(task, new AwayException("nobody listens"), now);
+  }
+
+  @Test
+  void whileNobodyIsThereItLeavesItsMessagesToOthers() {
+    List<LevelTask> tasks = begun(6);
+    away(tasks.get(1));
+    assertThat(work.next(now)).isNull();
+    work.finished(tasks.get(0), now);
+    assertThat(told().capacity()).as("two still run").isEqualTo(1);
+    work.failed(tasks.get(2), new IllegalStateException("broken"), now);
+    away(tasks.get(3));
+    Report last = told();
+    assertThat(last.capacity()).isZero();
+    assertThat(last.endedBelow()).isEqualTo(1);
+    assertThat(last.endedAbove()).containsExactly(2);
+    assertThat(last.failed()).hasSize(1);
+    now += 60_000;
+    assertThat(work.report(now)).as("it has nothing to say").isNull();
+    refused(Refusal.UNAVAILABLE, () -> collect(1, 2, false));
+    refused(Refusal.FENCED, () -> deal(1, 6, 6));
+    away = false;
+    assertThat(collect(1, 3, false).capacity()).isEqualTo(10);
+    deal(3, 0, 1);
+    assertThat(startAll()).hasSize(1);
+  }
+
+  /** The level dispatcher may have taken the messages back when its answer was lost. */
+  @Test
+  void aMemberThatStepsAsideDoesSoAlsoIfItsSessionIsOver() {
+    away(begun(1).get(0));
+    Report report = work.report(now);
+    work.reportFailed(report.number(), Refusal.INDETERMINATE, now);
+    now += 1_000;
+    Report again = work.report(now);
+    assertThat(again.capacity()).isZero();
+    work.reportFailed(again.number(), Refusal.FENCED, now);
+    now += 60_000;
+    assertThat(work.report(now)).isNull();
+    work.close();
+    assertThat(work.drained(now)).isTrue();
+  }
+
+  /** A new level dispatcher waits for the answers of all. */
+  @Test
+  void aMemberThatStepsAsideTellsANewLevelDispatcher() {
+    away(begun(1).get(0));
+    told();
+    SessionState state = collect(2, 1, true);
+    assertThat(state.held()).isEmpty();
+    assertThat(told().capacity()).isZero();
   }
 
   @Test

@@ -764,6 +764,34 @@ class LevelDispatchTest {
     assertThat(Insight.level(book)).containsExactly("b");
   }
 
+  /** As one at whose address nobody listens. */
+  @Test
+  void whoCanHandleNothingForNowHoldsUpNobodyAndIsAskedAgainLater() {
+    holds(4, 8, "a", "b");
+    List<SendHandOut> inHand = handOuts();
+    SendHandOut ofA = inHand.get(0);
+    SendHandOut ofB = inHand.get(1);
+    capacity = 0;
+    assertThat(report(ofA, ofA.body().firstSequence() + 1).permission()).isNotNull();
+    capacity = 4;
+    report(ofB, ofB.end());
+    List<Long> left = offsets(ofA).subList(1, offsets(ofA).size());
+    SendHandOut again = handOut();
+    assertThat(again.instance()).isEqualTo("b-1");
+    assertThat(offsets(again)).containsExactlyElementsOf(left);
+    assertThat(again.body().messages()).allMatch(each -> each.attempt() == 1);
+    report(ofA, ofA.end());
+    assertThat(starts()).isEmpty();
+    now += 500;
+    book.tick(now);
+    SendStart asked = starts().get(0);
+    assertThat(asked.instance()).isEqualTo("a-1");
+    book.startFailed(asked, Refusal.UNAVAILABLE, now);
+    now += 500;
+    book.tick(now);
+    assertThat(starts()).hasSize(1);
+  }
+
   @Test
   void whoeverHoldsTheRoundTooLongIsSetAsideButNotBeforeItWasPromised() {
     book = pull(2);
