@@ -4,7 +4,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins a group, and opens a session that gets messages.
+ * Joins a group, and opens a session that gets messages: by requests for them, or at an address of
+ * the event bus.
  *
  * @param group name of the group
  * @param topics names of topics, and patterns in which * stands for any number of characters
@@ -21,9 +22,14 @@ import org.jspecify.annotations.Nullable;
  * @param stallTimeoutMillis mode level only
  * @param dedupTimeoutMillis with dedup only
  * @param from where a new group begins: earliest, latest, or a time
+ * @param address an address of the event bus, to which the node sends each message as a request. A
+ *     reply finishes the message. It must not begin with evenkeel. or __vertx.
+ * @param addressTimeoutMillis with address only: how long a message waits for its reply before it
+ *     has failed, at most lockTimeMillis; 30,000 if it is left out, or less with a shorter
+ *     lockTimeMillis
  * @param expiresMs how long the session stays after the end of its last request. Then it expires:
  *     its messages without a result come again to other members, and that counts as a death of
- *     their consumer
+ *     their consumer. With address, the session stays as long as anybody listens there, too
  * @param user whose session it is; null: the cluster has no users
  */
 @Body("NewConsumerSession")
@@ -44,6 +50,8 @@ public record OpenSession(
     @Nullable Long stallTimeoutMillis,
     @Nullable Long dedupTimeoutMillis,
     @AlsoNumber @Default("earliest") String from,
+    @Nullable String address,
+    @Nullable Long addressTimeoutMillis,
     @Bounds(min = 5_000, max = 600_000) @Default("30000") int expiresMs,
     @Caller @Nullable String user) {
   /** The session. */

@@ -618,6 +618,8 @@ public final class Operations {
                   null,
                   null,
                   "earliest",
+                  null,
+                  null,
                   30_000,
                   null),
               new OpenedSession(IN_SESSION.session(), "c1", 30_000));

@@ -29,6 +29,7 @@ import java.util.Set;
  * has gone, it waits no longer, and the next request gets what it was given.
  */
 final class PolledConsumer implements OwnedByGateway.Owned {
+final class PolledConsumer extends MemberSession {
   /** Most bytes of payloads in an answer, unless its first message alone is larger. */
   private static final long BYTES_MAX = 1L << 20;
 
@@ -40,7 +41,6 @@ final class PolledConsumer implements OwnedByGateway.Owned {
           .thenComparing(Delivery::shard)
           .thenComparing(Delivery::offset);
 
-  private final Vertx vertx;
   private final Context context;
   private final HandlerStream stream;
   private final ConsumerOptions options;
@@ -64,11 +64,7 @@ final class PolledConsumer implements OwnedByGateway.Owned {
 
   private record WaitingPoll(String poll, int max, Promise<List<Delivery>> promise, long timer) {}
 
-  /**
-   * @param user who opened it; null: nobody is asked for
-   * @param expiresMillis how long it stays after the end of the last request
-   * @param onEnd runs once, when it has ended
-   */
+  /** It expires when no request has waited or come for so long. See {@link MemberSession}. */
   PolledConsumer(
       Vertx vertx,
       ConsumerStream stream,
@@ -76,7 +72,7 @@ final class PolledConsumer implements OwnedByGateway.Owned {
       String user,
       int expiresMillis,
       Runnable onEnd) {
-    this.vertx = vertx;
+    super(vertx, options, user, expiresMillis, onEnd);
     this.context = vertx.getOrCreateContext();
     this.stream = (HandlerStream) stream;
     this.options = options;
@@ -91,6 +87,7 @@ final class PolledConsumer implements OwnedByGateway.Owned {
     expiry = new Expiry(vertx, "session", user, expiresMillis, this::expire);
   }
 
+  @Override
   String member() {
     return stream.consumer().member();
   }
@@ -106,12 +103,20 @@ final class PolledConsumer implements OwnedByGateway.Owned {
   /** Refuses a caller who is not the one who opened it, and counts as a sign of life. */
   void use(String caller) {
     expiry.use(caller);
+  /** A request that waits needs no sign of life. */
+  @Override
+  boolean isWaited() {
+    return waiting != null;
   }
 
-  private void expire() {
+  @Override
+  void expire() {
     dropEnded();
     List<Delivery> diedOf = List.copyOf(given.keySet());
     end(expiry.timeout());
+    end(
+        Refusal.UNKNOWN_SESSION.error(
+            "the session has ended after %d ms without a request", expiresMillis()));
     stream.giveBackAndClose(diedOf);
   }
 
@@ -274,6 +279,7 @@ final class PolledConsumer implements OwnedByGateway.Owned {
   /** Gives back what has not ended, releases every shard, and leaves the group. */
   @Override
   public Future<Void> close() {
+  Future<Void> close() {
     end(Refusal.UNKNOWN_SESSION.error("the session was closed"));
     return stream.giveBackAndClose();
   }
@@ -289,6 +295,15 @@ final class PolledConsumer implements OwnedByGateway.Owned {
         last.promise().fail(why);
       }
       onEnd.run();
+  @Override
+  void afterEnd(RefusedException why) {
+    come.clear();
+    given.clear();
+    if (waiting != null) {
+      WaitingPoll last = waiting;
+      waiting = null;
+      vertx.cancelTimer(last.timer());
+      last.promise().fail(why);
     }
   }
 }

@@ -20,10 +20,13 @@ import dev.evenkeel.api.PolledMessageView;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.api.TextOrBytes;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerStream;
 import dev.evenkeel.client.ConsumerStream.Finishing;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.internal.member.AddressOptions;
 import dev.evenkeel.protocol.LogPosition;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
@@ -35,6 +38,9 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Function;
 
 /**
  * Answers {@code evenkeel.api.sessions}: members of groups for programs that do not use the client
@@ -50,6 +56,12 @@ final class SessionsApi {
   private final Vertx vertx;
   private final EvenkeelClient client;
   private final OwnedByGateway<PolledConsumer> sessions;
+  private final Context context;
+  private final String gateway = UUID.randomUUID().toString().replace("-", "");
+  private final Map<String, MemberSession> sessions = new HashMap<>();
+  private int opening;
+  private boolean stopped;
+  private MessageConsumer<JsonObject> forwarded;
 
   SessionsApi(Vertx vertx, EvenkeelClient client) {
     this.vertx = vertx;
@@ -64,6 +76,12 @@ final class SessionsApi {
   /** Ends all sessions, which release their shards. Those that are being opened end at once. */
   Future<Void> stop() {
     return sessions.stop();
+    stopped = true;
+    Future<Void> closed =
+        Future.join(List.copyOf(sessions.values()).stream().map(MemberSession::close).toList())
+            .mapEmpty();
+    return closed.eventually(
+        () -> forwarded == null ? Future.succeededFuture() : forwarded.unregister());
   }
 
   /**
@@ -96,12 +114,28 @@ final class SessionsApi {
   private PolledConsumer session(InSession in) {
     PolledConsumer session =
         sessions.get(in.session(), each -> each.options().getGroup().equals(in.group()));
+  private MemberSession session(InSession in) {
+    MemberSession session = sessions.get(in.session());
+    if (session == null || !session.options().getGroup().equals(in.group())) {
+      throw unknown(in.session());
+    }
     session.use(in.user());
     return session;
   }
 
+  /** A session that gets its messages by requests. */
+  private PolledConsumer polled(InSession in) {
+    if (session(in) instanceof AddressSession other) {
+      throw Refusal.INVALID.error(
+          "the node sends the messages of this session to the address '%s': reply there, nobody can"
+              + " ask for them or give results",
+          other.address());
+    }
+    return (PolledConsumer) session(in);
+  }
+
   private Future<AbandonedPoll> abandon(AbandonPoll asked, String poll) {
-    PolledConsumer session = session(asked.in());
+    PolledConsumer session = polled(asked.in());
     if (poll == null) {
       throw Refusal.INVALID.error("the header '%s' must name a request", Frames.POLL);
     }
@@ -123,20 +157,95 @@ final class SessionsApi {
                     asked.expiresMs(),
                     () -> sessions.ended(id)))
         .map(opened -> new OpenedSession(opened.id(), opened.owned().member(), asked.expiresMs()));
+    if (sessions.size() + opening >= SESSIONS_MAX) {
+      throw Refusal.OVERLOADED.error(
+          "this node has %d sessions: close some, or open one on another node", SESSIONS_MAX);
+    }
+    JsonObject json = RecordJson.of(OpenSession.class).write(asked);
+    AddressOptions address = AddressOptions.takeFrom(json);
+    ConsumerOptions options = options(asked, json);
+    if (address != null) {
+      address.check(options);
+    }
+    String id = gateway + "." + UUID.randomUUID().toString().replace("-", "");
+    Runnable onEnd = () -> sessions.remove(id);
+    opening++;
+    Promise<OpenedSession> opened = Promise.promise();
+    // On an event loop of its own: this one answers requests.
+    EventLoops.forHandlers(vertx)
+        .runOnContext(
+            none -> {
+              if (address == null) {
+                open(
+                    client.stream(options, Finishing.MANUAL),
+                    stream ->
+                        new PolledConsumer(
+                            vertx, stream, options, asked.user(), asked.expiresMs(), onEnd),
+                    ConsumerStream::close,
+                    id,
+                    opened);
+              } else {
+                open(
+                    client.consumer(options, address.handler(vertx, options)),
+                    consumer ->
+                        new AddressSession(
+                            vertx,
+                            consumer,
+                            address.address(),
+                            options,
+                            asked.user(),
+                            asked.expiresMs(),
+                            onEnd),
+                    Consumer::close,
+                    id,
+                    opened);
+              }
+            });
+    return opened.future();
   }
 
-  private static ConsumerOptions options(OpenSession asked) {
+  /** Adds a session when its member has joined. */
+  private <T> void open(
+      Future<T> joining,
+      Function<T, MemberSession> make,
+      java.util.function.Consumer<T> close,
+      String id,
+      Promise<OpenedSession> opened) {
+    joining.onComplete(
+        done ->
+            context.runOnContext(
+                back -> {
+                  opening--;
+                  if (done.failed()) {
+                    opened.fail(done.cause());
+                    return;
+                  }
+                  if (stopped) {
+                    opened.fail(stopping());
+                    close.accept(done.result());
+                    return;
+                  }
+                  MemberSession session = make.apply(done.result());
+                  sessions.put(id, session);
+                  opened.complete(new OpenedSession(id, session.member(), session.expiresMillis()));
+                }));
+  }
+
+  private static RefusedException stopping() {
+    return Refusal.UNAVAILABLE.error("this node stops: open the session on another node");
+  }
+
+  private static ConsumerOptions options(OpenSession asked, JsonObject json) {
     if (asked.mode().equals("broadcast")) {
       throw Refusal.INVALID.error(
           "mode broadcast keeps its offsets in a directory of the consumer: a session has none");
     }
-    JsonObject options = RecordJson.of(OpenSession.class).write(asked);
-    List.of("from", "expiresMs", "user").forEach(options::remove);
-    return new ConsumerOptions(options).setStart(StartAt.parse(asked.from()));
+    List.of("from", "expiresMs", "user").forEach(json::remove);
+    return new ConsumerOptions(json).setStart(StartAt.parse(asked.from()));
   }
 
   private Future<PolledMessages> poll(PollMessages asked, String poll) {
-    return session(asked.in())
+    return polled(asked.in())
         .poll(poll, asked.max(), asked.waitMs(), asked.again())
         .map(given -> new PolledMessages(given.stream().map(SessionsApi::view).toList()));
   }
@@ -159,7 +268,7 @@ final class SessionsApi {
   }
 
   private Future<RefusedResults> results(GiveResults asked) {
-    PolledConsumer session = session(asked.in());
+    PolledConsumer session = polled(asked.in());
     if (asked.done() == null && asked.failed() == null) {
       throw Refusal.INVALID.error("give 'done' or 'failed', or both");
     }
@@ -185,7 +294,10 @@ final class SessionsApi {
   }
 
   private static void settle(
-      PolledConsumer session, Place place, List<Refused> refused, Consumer<Delivery> end) {
+      PolledConsumer session,
+      Place place,
+      List<Refused> refused,
+      java.util.function.Consumer<Delivery> end) {
     try {
       end.accept(session.given(place.topic(), place.shard(), place.offset(), place.epoch()));
     } catch (RefusedException e) {

@@ -22,6 +22,7 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.ReplyException;
 import io.vertx.core.eventbus.ReplyFailure;
 import io.vertx.core.json.JsonArray;
@@ -32,6 +33,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
@@ -220,6 +222,54 @@ class SessionsApiTest {
     // Abandoned twice, or too late, it takes nothing from a later one.
     abandon(by(who), "p1");
     assertThat(await(poll(here, "p3", 10, 0))).isEmpty();
+  }
+
+  private JsonObject openingAt(String address) {
+    return new JsonObject()
+        .put("action", "open")
+        .put("group", "at-" + topic)
+        .put("topics", new JsonArray().add(topic))
+        .put("address", address);
+  }
+
+  /** The node sends the messages of such a session, and nobody asks for them. */
+  @Test
+  void aSessionWithAnAddressIsSentItsMessages() {
+    List<String> bodies = new CopyOnWriteArrayList<>();
+    vertx
+        .eventBus()
+        .<Buffer>consumer(
+            "billing.handle",
+            message -> {
+              bodies.add(message.body().toString());
+              message.reply(null);
+            });
+    JsonObject opened =
+        (JsonObject) run(() -> here.answer(openingAt("billing.handle"), null));
+    JsonObject of =
+        new JsonObject().put("group", "at-" + topic).put("session", opened.getValue("session"));
+    send(3);
+    Wait.until(() -> bodies.equals(expected(0, 3)));
+    for (SessionsApi by : List.of(here, there)) {
+      Refused.is(
+          Refusal.INVALID,
+          failure(begin(() -> by.answer(of.copy().put("action", "messages"), null))),
+          "address 'billing.handle': reply there");
+    }
+    run(() -> there.answer(of.copy().put("action", "extend"), null));
+    run(() -> there.answer(of.copy().put("action", "close"), null));
+    Throwable gone = failure(begin(() -> here.answer(of.copy().put("action", "extend"), null)));
+    Refused.is(Refusal.UNKNOWN_SESSION, gone);
+    Wait.until(
+        "nobody is a member",
+        () -> await(client.admin().group("at-" + topic)).members().isEmpty());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"evenkeel.api.topics", "__vertx.reply.1", "evenkeel", "a\nb", ""})
+  void aSessionNamesNoAddressOfTheSystem(String address) {
+    Refused.is(
+        Refusal.INVALID, failure(begin(() -> here.answer(openingAt(address), null))), "address");
   }
 
   private static JsonObject place(JsonObject message) {

@@ -15,7 +15,8 @@ final class Leftovers {
           "dev.evenkeel.client.internal.produce.BatchingProducer",
           "dev.evenkeel.client.internal.spool.SpooledProducer",
           "dev.evenkeel.client.internal.consume.OwnedShard",
-          "dev.evenkeel.gateway.PolledConsumer");
+          "dev.evenkeel.gateway.PolledConsumer",
+          "dev.evenkeel.gateway.AddressSession");
 
   /** Timers and answers under way hold the last ones for a while. */
   private static final long LEAST = 12;

@@ -41,6 +41,8 @@ public final class AddressHandler implements ConsumerHandler, MayBeAway {
 
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
 
+  private static final LogLimiter WARNINGS = new LogLimiter();
+
   private static final long LOOK_MILLIS_MIN = 500;
   private static final long LOOK_MILLIS_MAX = 5_000;
 
@@ -48,7 +50,6 @@ public final class AddressHandler implements ConsumerHandler, MayBeAway {
   private final String address;
   private final long timeoutMillis;
   private final String group;
-  private final LogLimiter warnings = new LogLimiter();
   private final AwayException nobody;
   private boolean away;
   private boolean warned;
@@ -153,7 +154,7 @@ public final class AddressHandler implements ConsumerHandler, MayBeAway {
       // The cluster may know somebody who is gone, until it has noticed that.
       lookMillis = Math.min(2 * lookMillis, LOOK_MILLIS_MAX);
     }
-    if (warnings.mayLog(address, Clock.millis())) {
+    if (WARNINGS.mayLog(address, Clock.millis())) {
       warned = true;
       LOG.warn(
           "nobody listens at the address '{}': the messages of group {} wait, and no attempt"

@@ -22,7 +22,6 @@ public final class AddressOptions extends SettingValues<AddressOptions> {
   /** What Evenkeel and Vert.x use themselves: messages there would be taken for requests. */
   private static final List<String> RESERVED = List.of("evenkeel", "__vertx");
 
-  private static final long TIMEOUT_MILLIS_DEFAULT = 30_000;
   private static final long TIMEOUT_MILLIS_MIN = 100;
 
   private static final Settings SETTINGS = new Settings("consumer option");
@@ -32,6 +31,7 @@ public final class AddressOptions extends SettingValues<AddressOptions> {
   private static final Setting<Long> TIMEOUT =
       SETTINGS
           .time("addressTimeoutMillis")
+          .usually(30_000L)
           .within(TIMEOUT_MILLIS_MIN, 3_600_000)
           .help("How long a message waits for its reply before it has failed.");
 
@@ -94,7 +94,7 @@ public final class AddressOptions extends SettingValues<AddressOptions> {
   public void check(ConsumerOptions consumer) {
     checkAddress(address());
     check();
-    Long timeout = get(TIMEOUT);
+    Long timeout = given(TIMEOUT);
     if (timeout != null && timeout > longestWait(consumer)) {
       throw Refusal.INVALID.error(
           "%s is %d: at most %d is allowed, because a handover waits no longer for a reply"
@@ -114,6 +114,9 @@ public final class AddressOptions extends SettingValues<AddressOptions> {
           "the %s has %d characters: name an event-bus address of 1 to %d",
           ADDRESS, address.strip().length(), ADDRESS_CHARS_MAX);
     }
+    if (address.chars().anyMatch(Character::isISOControl)) {
+      throw Refusal.INVALID.error("the %s has control characters: name one without", ADDRESS);
+    }
     for (String each : RESERVED) {
       if (address.equals(each) || address.startsWith(each + ".")) {
         throw Refusal.INVALID.error(
@@ -125,7 +128,7 @@ public final class AddressOptions extends SettingValues<AddressOptions> {
 
   /** How long a message waits for its reply. */
   long timeoutMillis(ConsumerOptions consumer) {
-    Long timeout = get(TIMEOUT);
+    Long timeout = given(TIMEOUT);
     if (timeout != null) {
       return timeout;
     }
@@ -134,12 +137,12 @@ public final class AddressOptions extends SettingValues<AddressOptions> {
       // A member that finishes nothing for so long is set aside, and its attempts do not count.
       most = Math.min(most, consumer.getStallTimeoutMillis() * 4 / 5);
     }
-    return Math.min(TIMEOUT_MILLIS_DEFAULT, most);
+    return Math.min(TIMEOUT.usual(), most);
   }
 
   /** With the lock time 0, no handover waits for any message. */
   private static long longestWait(ConsumerOptions consumer) {
     long lock = consumer.getLockTimeMillis();
-    return lock == 0 ? TIMEOUT_MILLIS_DEFAULT : Math.max(TIMEOUT_MILLIS_MIN, lock);
+    return lock == 0 ? TIMEOUT.usual() : Math.max(TIMEOUT_MILLIS_MIN, lock);
   }
 }

@@ -19,8 +19,7 @@ public final class Listeners {
     ClusterManager cluster = ((VertxInternal) vertx).clusterManager();
     return cluster == null
         ? Future.succeededFuture(true)
-        : Future.<List<RegistrationInfo>>future(
-                asking -> cluster.getRegistrations(address, asking))
+        : Future.<List<RegistrationInfo>>future(asking -> cluster.getRegistrations(address, asking))
             .map(found -> !found.isEmpty());
   }
 }

@@ -221,8 +221,8 @@ class AddressHandlerTest extends MemberBench {
 
   @Test
   void withAtMostOnceMessagesWithoutAListenerWaitToo() {
-    Consumer consumer = consumer(options().setRetryDelaysMillis(null).setDelivery(
-        DeliveryPolicy.AT_MOST_ONCE));
+    Consumer consumer =
+        consumer(options().setRetryDelaysMillis(null).setDelivery(DeliveryPolicy.AT_MOST_ONCE));
     grant(0, 0, 3);
     committed(3);
     listen(this::reply);
@@ -244,7 +244,8 @@ class AddressHandlerTest extends MemberBench {
   @Test
   void saysWhatIsWrong() {
     refused(options(), "at least 100", "addressTimeoutMillis", 99);
-    refused(options(), "at most 50000 is allowed, because a handover", "addressTimeoutMillis", 50_001);
+    refused(
+        options(), "at most 50000 is allowed, because a handover", "addressTimeoutMillis", 50_001);
     refused(options().setWorker(true), "worker is set");
     refused(options(), "0 characters", "address", " ");
     refused(options(), "1001 characters", "address", "x".repeat(1_001));
