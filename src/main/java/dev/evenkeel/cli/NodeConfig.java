@@ -156,6 +156,7 @@ public record NodeConfig(
     if (!values.get(NodeOptions.INSECURE)) {
       config.checkSecure();
     }
+    NodeConsumers.configs(values.get(NodeOptions.CONSUMERS));
     int last = port + NodePorts.COUNT - 1;
     CommandFailure.refuseIf(
         config.httpPort() >= port && config.httpPort() <= last,

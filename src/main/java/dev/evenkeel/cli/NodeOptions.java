@@ -8,8 +8,10 @@ import dev.evenkeel.protocol.ClusterDefaults;
 import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.settings.Setting;
+import dev.evenkeel.settings.SettingType;
 import dev.evenkeel.settings.SettingValues;
 import dev.evenkeel.settings.Settings;
+import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Locale;
 
@@ -91,6 +93,7 @@ final class NodeOptions extends SettingValues<NodeOptions> {
   static final Setting<Long> HTTP_BYTES_IN_FLIGHT_MAX;
   static final Setting<Integer> METRICS_LABELS_MAX;
   static final Setting<String> TRACING;
+  static final Setting<List<JsonObject>> CONSUMERS;
 
   static {
     SETTINGS.like("data-groups", BrokerOptions.DATA_GROUPS);
@@ -128,6 +131,14 @@ final class NodeOptions extends SettingValues<NodeOptions> {
             "tracing",
             "URL of an OpenTelemetry collector to send spans to by OTLP over HTTP; empty: no"
                 + " spans.");
+    CONSUMERS =
+        SETTINGS
+            .add("consumers", SettingType.OBJECTS)
+            .unless(List.of())
+            .help(
+                "Consumers that this node runs: a list of objects, each with group, topics and"
+                    + " address, the event-bus address that gets the messages, and with other"
+                    + " options of a consumer.");
   }
 
   /** The defaults. */

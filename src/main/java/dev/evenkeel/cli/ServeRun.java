@@ -324,7 +324,17 @@ public final class ServeRun {
     deploy(vertx, nodeStart, member, membership, meters);
     awaitReady(vertx);
     membership.serve();
+    runConsumers(vertx);
     guest.ready(vertx, config.has("web") ? web.actualPort() : null, teardown, end);
+  }
+
+  private void runConsumers(Vertx vertx) {
+    NodeConsumers consumers =
+        new NodeConsumers(
+            LocalObjects.get(vertx, EvenkeelClient.class),
+            NodeConsumers.configs(config.get(NodeOptions.CONSUMERS)));
+    teardown.add("consumers", consumers::close);
+    consumers.start();
   }
 
   /** The log does not go on. */

@@ -2,13 +2,13 @@ package dev.evenkeel.gateway;
 
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.internal.member.AddressHandler;
 import dev.evenkeel.client.internal.member.Listeners;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A member of a group whose messages go to an address of the event bus. It leaves the group when
@@ -18,24 +18,25 @@ final class AddressSession extends MemberSession {
   /** How often it looks for a listener before it expires. */
   private static final int LOOKS = 5;
 
-  private static final long CLOSE_MILLIS_MAX = 20_000;
+  /** How long a session that is closed waits for replies. */
+  private static final long REPLY_MILLIS_MAX = 4_000;
 
   private final Consumer consumer;
-  private final String address;
+  private final AddressHandler handler;
   private final long looks;
 
   /** It expires when there was neither a listener nor a request for so long. */
   AddressSession(
       Vertx vertx,
       Consumer consumer,
-      String address,
+      AddressHandler handler,
       ConsumerOptions options,
       String user,
       int expiresMillis,
       Runnable onEnd) {
     super(vertx, options, user, expiresMillis, onEnd);
     this.consumer = consumer;
-    this.address = address;
+    this.handler = handler;
     Context context = vertx.getOrCreateContext();
     consumer.onEnd(why -> context.runOnContext(none -> end(RefusedException.of(why))));
     looks =
@@ -43,7 +44,7 @@ final class AddressSession extends MemberSession {
             expiresMillis / LOOKS,
             timer ->
                 // If the cluster does not say, there may be a listener.
-                Listeners.at(vertx, address)
+                Listeners.at(vertx, address())
                     .otherwise(true)
                     .onSuccess(listens -> context.runOnContext(none -> looked(listens))));
     keep();
@@ -56,7 +57,7 @@ final class AddressSession extends MemberSession {
   }
 
   String address() {
-    return address;
+    return handler.address();
   }
 
   @Override
@@ -69,18 +70,17 @@ final class AddressSession extends MemberSession {
     end(
         Refusal.UNKNOWN_SESSION.error(
             "the session has ended after %d ms without a listener at '%s' and without a request",
-            expiresMillis(), address));
-    consumer.close();
+            expiresMillis(), address()));
+    handler.close(consumer, REPLY_MILLIS_MAX);
   }
 
   /**
-   * Messages that have been sent may still be answered, as long as the lock time allows. The caller
-   * does not wait for that too long.
+   * Messages that have been sent may still be answered for a while. Then they are given back.
    */
   @Override
   Future<Void> close() {
     end(Refusal.UNKNOWN_SESSION.error("the session was closed"));
-    return consumer.close().timeout(CLOSE_MILLIS_MAX, TimeUnit.MILLISECONDS).otherwiseEmpty();
+    return handler.close(consumer, REPLY_MILLIS_MAX);
   }
 
   @Override

@@ -26,6 +26,7 @@ import dev.evenkeel.client.ConsumerStream;
 import dev.evenkeel.client.ConsumerStream.Finishing;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.internal.member.AddressHandler;
 import dev.evenkeel.client.internal.member.AddressOptions;
 import dev.evenkeel.protocol.LogPosition;
 import dev.evenkeel.protocol.Message;
@@ -164,9 +165,7 @@ final class SessionsApi {
     JsonObject json = RecordJson.of(OpenSession.class).write(asked);
     AddressOptions address = AddressOptions.takeFrom(json);
     ConsumerOptions options = options(asked, json);
-    if (address != null) {
-      address.check(options);
-    }
+    AddressHandler handler = address == null ? null : address.handler(vertx, options);
     String id = gateway + "." + UUID.randomUUID().toString().replace("-", "");
     Runnable onEnd = () -> sessions.remove(id);
     opening++;
@@ -175,7 +174,7 @@ final class SessionsApi {
     EventLoops.forHandlers(vertx)
         .runOnContext(
             none -> {
-              if (address == null) {
+              if (handler == null) {
                 open(
                     client.stream(options, Finishing.MANUAL),
                     stream ->
@@ -186,12 +185,12 @@ final class SessionsApi {
                     opened);
               } else {
                 open(
-                    client.consumer(options, address.handler(vertx, options)),
+                    client.consumer(options, handler),
                     consumer ->
                         new AddressSession(
                             vertx,
                             consumer,
-                            address.address(),
+                            handler,
                             options,
                             asked.user(),
                             asked.expiresMs(),

@@ -3,6 +3,8 @@ package dev.evenkeel.settings;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Told;
+import io.vertx.core.json.EncodeException;
+import io.vertx.core.json.JsonArray;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
@@ -294,12 +296,24 @@ public final class Setting<T> implements Told {
   }
 
   private String text(@Nullable Object raw) {
+    if (type == SettingType.OBJECTS && !(raw instanceof String)) {
+      return objects(raw);
+    }
     if (raw == null || raw instanceof List<?> && !isList()) {
       throw Refusal.INVALID.error("write one value");
     }
     return raw instanceof List<?> many
         ? many.stream().map(String::valueOf).collect(Collectors.joining(","))
         : String.valueOf(raw).trim();
+  }
+
+  /** The JSON of what YAML made of a list of objects. */
+  private static String objects(@Nullable Object yaml) {
+    try {
+      return yaml instanceof List<?> list ? new JsonArray(list).encode() : "none";
+    } catch (EncodeException | ClassCastException e) {
+      return "none";
+    }
   }
 
   private String alsoRight() {

@@ -3,7 +3,9 @@ package dev.evenkeel.settings;
 import dev.evenkeel.protocol.Durations;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -46,6 +48,15 @@ public record SettingType<T>(
   public static final SettingType<Long> SIZE =
       new SettingType<>(
           "SIZE", SettingType::whole, value -> value, SettingType::bytes, ByteSizes::format);
+
+  /** A list of objects, which people write as JSON, or as YAML in a file. */
+  public static final SettingType<List<JsonObject>> OBJECTS =
+      new SettingType<>(
+          "JSON",
+          json -> ((JsonArray) json).stream().map(JsonObject.class::cast).toList(),
+          list -> new JsonArray(new ArrayList<>(list)),
+          SettingType::objects,
+          list -> list.isEmpty() ? "" : new JsonArray(new ArrayList<>(list)).encode());
 
   /** The same, or {@code off}, which is -1. */
   public static SettingType<Long> orOff(SettingType<Long> type) {
@@ -121,6 +132,15 @@ public record SettingType<T>(
         value -> value,
         text -> Math.toIntExact(type.parse.apply(text)),
         value -> type.format.apply((long) value));
+  }
+
+  private static List<JsonObject> objects(String text) {
+    try {
+      return (text.isEmpty() ? new JsonArray() : new JsonArray(text))
+          .stream().map(JsonObject.class::cast).toList();
+    } catch (DecodeException | ClassCastException e) {
+      throw Refusal.INVALID.error("write a list of objects, as YAML, or as JSON: [{\"key\": ...}]");
+    }
   }
 
   private static boolean flag(String text) {

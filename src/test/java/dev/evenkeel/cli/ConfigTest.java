@@ -7,6 +7,8 @@ import dev.evenkeel.Fails;
 import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.settings.Setting;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
 import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -95,6 +97,59 @@ class ConfigTest {
     assertThatThrownBy(() -> merge("segment-bytes: 65536", Map.of(), Map.of()))
         .hasMessageContaining("x.yaml: segment-bytes is '65536': it must be from 1MiB to 1");
     Fails.saying(() -> merge("port: [1, 2]", Map.of(), Map.of()), "port is '[1, 2]'");
+  }
+
+  private static final String CONSUMERS =
+      "consumers:\n- {group: billing, topics: [orders], address: billing.handle, order: key}\n";
+
+  @Test
+  void consumersAreObjectsInTheFileAndJsonElsewhere() {
+    List<JsonObject> right =
+        List.of(
+            new JsonObject()
+                .put("group", "billing")
+                .put("topics", new JsonArray().add("orders"))
+                .put("address", "billing.handle")
+                .put("order", "key"));
+    assertThat(config(CONSUMERS).get(NodeOptions.CONSUMERS)).isEqualTo(right);
+    String json = new JsonArray(right).encode();
+    for (NodeOptions each :
+        List.of(
+            merge("", Map.of("EVENKEEL_CONSUMERS", json), Map.of()),
+            merge("", Map.of(), Map.of("consumers", json)))) {
+      assertThat(each.get(NodeOptions.CONSUMERS)).isEqualTo(right);
+    }
+    assertThat(config("consumers: []").get(NodeOptions.CONSUMERS)).isEmpty();
+    assertThat(merge(CONSUMERS, Map.of(), Map.of("consumers", "")).get(NodeOptions.CONSUMERS))
+        .isEmpty();
+  }
+
+  @Test
+  void aWrongConsumerIsNamedWithItsEntry() {
+    for (String each : List.of("consumers: {group: g}", "consumers: 3", "consumers: [a]")) {
+      Fails.saying(() -> merge(each, Map.of(), Map.of()), "write a list of objects");
+    }
+    refused(CONSUMERS + "- {group: g, topics: [t]}", "entry 2: the configuration needs");
+    refused(CONSUMERS + "- {group: g, topics: [t], adress: a}", "did you mean 'address'?");
+    refused(CONSUMERS + "- {group: g, topics: [t], handler: a.B}", "no handler classes");
+    refused(CONSUMERS + "- {group: g, address: a}", "at least one topic");
+    refused(CONSUMERS + "- {topics: [t], address: a}", "a group needs a name");
+    refused(CONSUMERS + "- {group: g, topics: [t], address: evenkeel.view}", "reserved");
+    refused(CONSUMERS + "- {group: g, topics: t, address: a}", "topics is t");
+    refused(
+        CONSUMERS + "- {group: g, topics: [t], address: a, mode: broadcast}", "needs a directory");
+    refused(
+        CONSUMERS + "- {group: g, topics: [t], address: a, delivery: effectively_once}",
+        "must publish");
+    String named = "- {group: g, topics: [t], address: a, member: m}\n";
+    refused("consumers:\n" + named + named, "has the member 'm' already");
+  }
+
+  private static void refused(String yaml, String text) {
+    assertThatThrownBy(() -> config(yaml))
+        .hasMessageContaining("consumers, entry 2: ")
+        .hasMessageContaining(text)
+        .satisfies(e -> assertThat(((CommandFailure) e).exitStatus()).isEqualTo(2));
   }
 
   @Test

@@ -4,6 +4,7 @@ import dev.evenkeel.api.TextOrBytes;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.Delivery;
+import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.internal.consume.AwayException;
 import dev.evenkeel.client.internal.consume.MayBeAway;
 import dev.evenkeel.protocol.Durations;
@@ -11,14 +12,18 @@ import dev.evenkeel.protocol.Message;
 import dev.evenkeel.util.LogLimiter;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.eventbus.ReplyException;
 import io.vertx.core.eventbus.ReplyFailure;
 import java.util.Base64;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,6 +56,10 @@ public final class AddressHandler implements ConsumerHandler, MayBeAway {
   private final long timeoutMillis;
   private final String group;
   private final AwayException nobody;
+
+  /** The ends of messages that were sent and have no reply yet. At most {@code parallel}. */
+  private final Set<Promise<Void>> sent = ConcurrentHashMap.newKeySet();
+
   private boolean away;
   private boolean warned;
   private boolean looking;
@@ -65,6 +74,11 @@ public final class AddressHandler implements ConsumerHandler, MayBeAway {
     nobody = new AwayException("nobody listens at '" + address + "'");
   }
 
+  /** Where the messages go. */
+  public String address() {
+    return address;
+  }
+
   @Override
   public Future<Void> handle(Delivery delivery) {
     if (isAway()) {
@@ -72,10 +86,40 @@ public final class AddressHandler implements ConsumerHandler, MayBeAway {
     }
     DeliveryOptions options = new DeliveryOptions().setSendTimeout(timeoutMillis);
     headers(options, delivery, group);
-    return vertx
+    Promise<Void> end = Promise.promise();
+    sent.add(end);
+    vertx
         .eventBus()
         .request(address, Buffer.buffer(delivery.message().payload()), options)
-        .transform(this::ended);
+        .transform(this::ended)
+        .onComplete(
+            ended -> {
+              sent.remove(end);
+              if (ended.succeeded()) {
+                end.tryComplete();
+              } else {
+                end.tryFail(ended.cause());
+              }
+            });
+    return end.future();
+  }
+
+  /**
+   * Closes a consumer that has this handler. Messages that have been sent may still be answered.
+   * After {@code waitMillis} those without a reply are given back, so that others get them.
+   */
+  public Future<Void> close(Consumer consumer, long waitMillis) {
+    Future<Void> closed = consumer.close();
+    if (!closed.isComplete()) {
+      long timer = vertx.setTimer(waitMillis, over -> giveUp());
+      closed.onComplete(done -> vertx.cancelTimer(timer));
+    }
+    return closed;
+  }
+
+  private void giveUp() {
+    GivenBackException cause = new GivenBackException("its consumer leaves the group");
+    List.copyOf(sent).forEach(end -> end.tryFail(cause));
   }
 
   /** Adds what a receiver learns of a message besides its payload. */

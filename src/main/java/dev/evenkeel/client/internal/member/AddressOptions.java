@@ -87,7 +87,7 @@ public final class AddressOptions extends SettingValues<AddressOptions> {
   }
 
   /**
-   * Checks these options, alone and with those of the consumer.
+   * Checks these options with those of the consumer. It does not check the latter.
    *
    * @throws RefusedException INVALID, saying what would be right
    */

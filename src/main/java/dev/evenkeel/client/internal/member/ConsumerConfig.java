@@ -45,4 +45,16 @@ public record ConsumerConfig(String handler, AddressOptions address, ConsumerOpt
     }
     return new ConsumerConfig((String) handler, address, new ConsumerOptions(rest));
   }
+
+  /**
+   * Checks everything that can be checked before the consumer starts, except its handler class.
+   *
+   * @throws RefusedException INVALID, saying what would be right
+   */
+  public void check() {
+    OptionsCheck.check(options);
+    if (address != null) {
+      OptionsCheck.check(options, address.handler(null, options));
+    }
+  }
 }
