@@ -61,7 +61,8 @@ public final class ConfigReader {
     tree.forEach(
         (part, value) -> {
           String name = prefix + part;
-          if (value instanceof Map<?, ?> nested && !NodeOptions.SETTINGS.byKey().containsKey(name)) {
+          if (value instanceof Map<?, ?> nested
+              && !NodeOptions.SETTINGS.byKey().containsKey(name)) {
             addTree(nested, name + "-", fileName);
             return;
           }

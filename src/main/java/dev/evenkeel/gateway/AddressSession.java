@@ -74,9 +74,7 @@ final class AddressSession extends MemberSession {
     handler.close(consumer, REPLY_MILLIS_MAX);
   }
 
-  /**
-   * Messages that have been sent may still be answered for a while. Then they are given back.
-   */
+  /** Messages that have been sent may still be answered for a while. Then they are given back. */
   @Override
   Future<Void> close() {
     end(Refusal.UNKNOWN_SESSION.error("the session was closed"));

@@ -23,6 +23,15 @@ public final class Program {
       Pattern.compile(
           "(vertx-core|vertx-core-logging|netty-[a-z0-9-]+|jackson-core|slf4j-api)-\\d.*\\.jar");
 
+  /** Names of the jars that vertx-core brings. */
+  private static final Pattern PLAIN_LIBRARY =
+      Pattern.compile("(vertx-core|vertx-core-logging|netty-[a-z0-9-]+|jackson-core)-\\d.*\\.jar");
+
+  /** What a plain Vert.x application has. */
+  static List<String> plainLibraries() {
+    return libraries(PLAIN_LIBRARY).toList();
+  }
+
   /** What an application adds that has a clustered Vert.x of its own. */
   private static final Pattern CLUSTERED_LIBRARY =
       Pattern.compile("(vertx-hazelcast|hazelcast)-\\d.*\\.jar");

@@ -244,8 +244,7 @@ class SessionsApiTest {
               bodies.add(message.body().toString());
               message.reply(null);
             });
-    JsonObject opened =
-        (JsonObject) run(() -> here.answer(openingAt("billing.handle"), null));
+    JsonObject opened = (JsonObject) run(() -> here.answer(openingAt("billing.handle"), null));
     JsonObject of =
         new JsonObject().put("group", "at-" + topic).put("session", opened.getValue("session"));
     send(3);
@@ -261,8 +260,7 @@ class SessionsApiTest {
     Throwable gone = failure(begin(() -> here.answer(of.copy().put("action", "extend"), null)));
     Refused.is(Refusal.UNKNOWN_SESSION, gone);
     Wait.until(
-        "nobody is a member",
-        () -> await(client.admin().group("at-" + topic)).members().isEmpty());
+        "nobody is a member", () -> await(client.admin().group("at-" + topic)).members().isEmpty());
   }
 
   @ParameterizedTest

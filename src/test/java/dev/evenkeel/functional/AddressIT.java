@@ -1,0 +1,325 @@
+package dev.evenkeel.functional;
+
+import static dev.evenkeel.Futures.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.Wait;
+import dev.evenkeel.protocol.HostPort;
+import examples.AddressExample;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Plain Vert.x applications get the messages of a topic at an address of the event bus. */
+class AddressIT {
+  private static final List<String> MODES = List.of("sharded", "level", "singleton", "broadcast");
+  private static final String NOBODY = "nobody listens at the address '%s'";
+
+  @TempDir static Path directory;
+  private static Node node;
+
+  /** The receivers have the classes of this directory, and no others of the tests. */
+  private static Path classes;
+
+  @BeforeAll
+  static void startNode() throws Exception {
+    JsonArray consumers = new JsonArray();
+    for (String mode : MODES) {
+      consumers.add(consumer("of-" + mode, "modes", mode + ".in").put("mode", mode));
+    }
+    consumers.getJsonObject(1).put("range", 5);
+    consumers
+        .getJsonObject(3)
+        .put("offsetsDirectory", directory.resolve("offsets").toString());
+    node = new Node(directory.resolve("node")).start("--consumers", consumers.encode());
+    classes = Files.createDirectories(directory.resolve("classes"));
+    for (Class<?> each : List.of(AddressReceiver.class, AddressExample.class)) {
+      String file = each.getName().replace('.', '/') + ".class";
+      Files.createDirectories(classes.resolve(file).getParent());
+      Files.copy(Path.of("target/test-classes").resolve(file), classes.resolve(file));
+    }
+  }
+
+  @AfterAll
+  static void stopNode() {
+    try (Node last = node) {
+      assertThat(last.stop().status()).isZero();
+    }
+  }
+
+  private static JsonObject consumer(String group, String topic, String address) {
+    return new JsonObject()
+        .put("group", group)
+        .put("topics", new JsonArray().add(topic))
+        .put("address", address)
+        .put("addressTimeoutMillis", 1_000)
+        .put("retryDelaysMillis", JsonArray.of(100, 100, 100, 100, 100));
+  }
+
+  private static String hazelcast() {
+    return new HostPort("127.0.0.1", node.hazelcastPort()).toString();
+  }
+
+  /** A program with nothing but vertx-core and vertx-hazelcast. */
+  private static Jar.Running receiver(String name, String... addresses) {
+    List<String> classPath = new ArrayList<>(Program.plainLibraries());
+    classPath.addAll(Program.clusteredLibraries());
+    classPath.add(classes.toString());
+    String[] args = Stream.concat(Stream.of(hazelcast()), Stream.of(addresses)).toArray(String[]::new);
+    Jar.Running receiver =
+        Program.start(directory, name, classPath, AddressReceiver.class.getName(), args);
+    Wait.until(name + " listens", () -> receiver.out().contains("listening"));
+    return receiver;
+  }
+
+  /** A line of a receiver. */
+  private record Got(String address, int shard, long offset, int attempt, String payload) {
+    static Got of(String line) {
+      String[] words = line.split(" ");
+      return new Got(
+          words[0],
+          Integer.parseInt(words[1]),
+          Long.parseLong(words[2]),
+          Integer.parseInt(words[3]),
+          words[4]);
+    }
+  }
+
+  /** What these receivers have got at an address, one after another. */
+  private static List<Got> got(String address, Jar.Running... receivers) {
+    return Stream.of(receivers)
+        .flatMap(each -> each.out().lines())
+        .filter(line -> line.startsWith(address + " ") && line.split(" ").length == 5)
+        .map(Got::of)
+        .toList();
+  }
+
+  private static Set<String> payloads(List<Got> got) {
+    return got.stream().map(Got::payload).collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  private static List<String> named(String what, int from, int to) {
+    return IntStream.range(from, to).mapToObj(i -> what + "-" + i).toList();
+  }
+
+  private static Set<String> all(List<List<String>> lists) {
+    Set<String> all = new TreeSet<>();
+    lists.forEach(all::addAll);
+    return all;
+  }
+
+  private static long warned(String address) {
+    return node.process().out().lines().filter(line -> line.contains(NOBODY.formatted(address))).count()
+        + node.process().err().lines().filter(line -> line.contains(NOBODY.formatted(address))).count();
+  }
+
+  /** Its consumers are those of the node's setting. */
+  @Test
+  void everyModeSendsAllMessagesInItsOrderWhateverHappensToTheReceiver() {
+    node.createTopic("modes", 3);
+    List<String> first = named("first", 0, 60);
+    node.sendByKey("modes", first);
+    for (String mode : MODES) {
+      Wait.until("nobody is there for " + mode, () -> warned(mode + ".in") > 0);
+    }
+    String[] addresses = MODES.stream().map(mode -> mode + ".in").toArray(String[]::new);
+    Jar.Running one = receiver("receiver-1", addresses);
+    for (String address : addresses) {
+      Wait.until(address, () -> payloads(got(address, one)).containsAll(first));
+      assertThat(got(address, one)).as("an absence is no attempt").allMatch(it -> it.attempt() == 1);
+    }
+    List<String> second = named("second", 0, 300);
+    node.sendByKey("modes", second);
+    one.kill();
+    List<List<String>> odd =
+        Stream.of("slow", "fail", "throw", "twice").map(what -> named(what, 0, 3)).toList();
+    odd.forEach(each -> node.sendByKey("modes", each));
+    Jar.Running two = receiver("receiver-2", addresses);
+    List<List<String>> sent = new ArrayList<>(odd);
+    sent.addAll(List.of(first, second));
+    long messages = 360 + 12;
+    for (String mode : List.of("sharded", "level", "singleton")) {
+      node.awaitConsumed("of-" + mode, messages);
+    }
+    for (String address : addresses) {
+      Wait.until(address, () -> payloads(got(address, one, two)).equals(all(sent)));
+      List<Got> got = got(address, one, two);
+      if (!address.startsWith("level")) {
+        inOrder(got);
+      }
+      for (String what : List.of("slow", "fail", "throw")) {
+        Wait.untilAsserted(() -> attempts(got(address, two), what, 2));
+      }
+      attempts(got, "twice", 1);
+    }
+    two.close();
+  }
+
+  /** A message may come again, but none of its shard comes before it is finished. */
+  private static void inOrder(List<Got> got) {
+    Map<Integer, Long> last = new HashMap<>();
+    for (Got each : got) {
+      Long before = last.put(each.shard(), each.offset());
+      assertThat(before == null || each.offset() == before || each.offset() == before + 1)
+          .as("%s after offset %s", each, before)
+          .isTrue();
+    }
+  }
+
+  private static void attempts(List<Got> got, String what, int attempts) {
+    for (String payload : named(what, 0, 3)) {
+      assertThat(
+              got.stream().filter(it -> it.payload().equals(payload)).map(Got::attempt).distinct())
+          .as(payload)
+          .containsExactlyElementsOf(IntStream.rangeClosed(1, attempts).boxed().toList());
+    }
+  }
+
+  private static HttpResponse<String> open(String group, JsonObject options) {
+    return node.post("/api/groups/" + group + "/sessions", options.encode());
+  }
+
+  private static String opened(String group, JsonObject options) {
+    HttpResponse<String> answer = open(group, options);
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(201);
+    return "/api/groups/"
+        + group
+        + "/sessions/"
+        + new JsonObject(answer.body()).getString("session");
+  }
+
+  private static JsonObject session(String topic, String address, int expiresMillis) {
+    JsonObject options = consumer("", topic, address).put("expiresMs", expiresMillis);
+    options.remove("group");
+    return options;
+  }
+
+  @Test
+  void aSessionSendsItsMessagesToItsAddressUntilItIsClosed() {
+    node.createTopic("opened", 2);
+    String session = opened("opened", session("opened", "opened.in", 300_000));
+    HttpResponse<String> polled = node.get(session + "/messages");
+    assertThat(polled.statusCode()).as(polled.body()).isEqualTo(400);
+    assertThat(polled.body()).contains("to the address 'opened.in': reply there");
+    List<String> sent = named("m", 0, 20);
+    node.sendByKey("opened", sent);
+    Wait.until("nobody is there", () -> warned("opened.in") > 0);
+    Jar.Running receiver = receiver("receiver-3", "opened.in");
+    Wait.until("all", () -> payloads(got("opened.in", receiver)).containsAll(sent));
+    node.awaitConsumed("opened", 20);
+    assertThat(node.post(session + "/extend", "").statusCode()).isEqualTo(200);
+    assertThat(node.delete(session).statusCode()).isEqualTo(204);
+    node.sendByKey("opened", named("late", 0, 5));
+    assertThat(node.post(session + "/extend", "").statusCode()).isEqualTo(404);
+    Wait.until("its messages wait", () -> Long.valueOf(5).equals(node.lag("opened")));
+    assertThat(payloads(got("opened.in", receiver))).containsExactlyInAnyOrderElementsOf(sent);
+    receiver.close();
+  }
+
+  @Test
+  void aSessionExpiresWithoutAListenerAndNamesNoAddressOfTheSystem() {
+    node.createTopic("expires", 1);
+    String session = opened("expires", session("expires", "expires.in", 5_000));
+    for (String address : List.of("evenkeel.api.topics", "__vertx.reply.1")) {
+      HttpResponse<String> refused = open("expires", session("expires", address, 5_000));
+      assertThat(refused.statusCode()).isEqualTo(400);
+      assertThat(refused.body()).contains("reserved");
+    }
+    node.send("expires", List.of("m"));
+    Wait.until("its member has gone", () -> members("expires") == 0);
+    HttpResponse<String> over = node.post(session + "/extend", "");
+    assertThat(over.statusCode()).as(over.body()).isEqualTo(404);
+    assertThat(node.lag("expires")).isEqualTo(1);
+  }
+
+  private static int members(String group) {
+    return new JsonObject(node.read("/api/groups/" + group)).getJsonArray("members").size();
+  }
+
+  /** A member whose address has no listener does not keep the others of its group waiting. */
+  @Test
+  void aMemberWithoutAListenerHoldsNoLevelUp() {
+    node.createTopic("lone", 2);
+    opened(
+        "lone",
+        session("lone", "lone.in", 300_000)
+            .put("mode", "level")
+            .put("range", 3)
+            .put("stallTimeoutMillis", 3_600_000));
+    node.send("lone", named("m", 0, 5));
+    Wait.until("nobody is there", () -> warned("lone.in") > 0);
+    Jar.Running other =
+        node.consume("other", "lone", "lone", "--mode", "level", "--range", "3", "--max", "200");
+    node.send("lone", named("n", 0, 195));
+    Jar.Result result = other.await();
+    assertThat(result.status()).as(result.toString()).isZero();
+    assertThat(result.lines()).hasSize(200);
+    Jar.Running receiver = receiver("receiver-4", "lone.in");
+    node.send("lone", named("o", 0, 20));
+    Wait.until("it takes part again", () -> got("lone.in", receiver).size() == 20);
+    receiver.close();
+  }
+
+  /** Its listeners are in this program and in another one: each gets messages in turn. */
+  @Test
+  void aVerticleSendsItsMessagesToAnAddress() {
+    node.createTopic("verticle", 1);
+    Vertx vertx = await(AddressExample.clusteredVertx(hazelcast()));
+    try {
+      List<String> here = new ArrayList<>();
+      vertx
+          .eventBus()
+          .<io.vertx.core.buffer.Buffer>consumer(
+              "verticle.in",
+              message -> {
+                here.add(message.headers().get("evenkeel-offset"));
+                message.reply(null);
+              });
+      Jar.Running receiver = receiver("receiver-5", "verticle.in");
+      String id =
+          await(
+              vertx.deployVerticle(
+                  "java:dev.evenkeel.ConsumerVerticle",
+                  new DeploymentOptions()
+                      .setConfig(consumer("verticle", "verticle", "verticle.in"))));
+      node.send("verticle", named("m", 0, 40));
+      node.awaitConsumed("verticle", 40);
+      assertThat(here).isNotEmpty();
+      assertThat(here.size() + got("verticle.in", receiver).size()).isEqualTo(40);
+      await(vertx.undeploy(id));
+      assertThat(members("verticle")).isZero();
+      receiver.close();
+    } finally {
+      await(vertx.close());
+    }
+  }
+
+  @Test
+  void aNodeRefusesAConsumerThatItCannotRun() {
+    Jar.Result refused =
+        Jar.run(
+            directory, "serve", "--consumers", "[{\"group\":\"g\",\"topics\":[\"t\"],\"adress\":\"a\"}]");
+    assertThat(refused.status()).isEqualTo(2);
+    assertThat(refused.err().lines())
+        .singleElement()
+        .asString()
+        .contains("consumers, entry 1: unknown consumer option 'adress': did you mean 'address'?");
+  }
+}
