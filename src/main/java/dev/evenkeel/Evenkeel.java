@@ -1,6 +1,7 @@
 package dev.evenkeel;
 
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.EvenkeelClient;
@@ -130,8 +131,17 @@ public final class Evenkeel {
    * Makes a client on an application's own clustered Vert.x, which stays open when the client is
    * closed. Fails with {@code RefusedException} INVALID if the Vert.x is not clustered by
    * Hazelcast, or vertx-hazelcast is not on the class path.
+   *
+   * <p>A verticle that {@code evenkeel run} has deployed can call it, too. If its Vert.x is not
+   * clustered, the client connects as {@link #connect(Vertx, ClientOptions)}, with the options of
+   * the command.
    */
   public static Future<EvenkeelClient> with(Vertx clustered) {
+    ClientOptions options = LocalObjects.get(clustered, ClientOptions.class);
+    return options == null ? withMember(clustered) : connect(clustered, options);
+  }
+
+  private static Future<EvenkeelClient> withMember(Vertx clustered) {
     return VerticleConnection.member(clustered)
         .map(
             member -> {

@@ -4,6 +4,8 @@ import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.client.internal.EvenkeelClientImpl;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.protocol.Refusal;
@@ -14,12 +16,16 @@ import io.vertx.core.internal.VertxInternal;
 import java.util.function.Consumer;
 
 /**
- * The connection of a verticle: the one that {@link LocalObjects} has for its Vert.x, otherwise one
- * of its own on that Vert.x, which then must be clustered by Hazelcast.
+ * The connection of a verticle: the one that {@link LocalObjects} has for its Vert.x. Otherwise, if
+ * they have {@link ClientOptions}, it is a session that all verticles of this Vert.x share. Else it
+ * is one of its own on that Vert.x, which then must be clustered by Hazelcast.
  */
 final class VerticleConnection {
   /** The member of a Vert.x, or what becomes it. */
   private record Member(Future<ClusterMember> future) {}
+
+  /** The session of a Vert.x, or what becomes it. */
+  private record Session(Future<Link> future) {}
 
   private final Vertx vertx;
   private Link ownLink;
@@ -31,9 +37,39 @@ final class VerticleConnection {
 
   Future<Link> link() {
     Link shared = LocalObjects.get(vertx, Link.class);
-    return shared != null
-        ? Future.succeededFuture(shared)
+    if (shared != null) {
+      return Future.succeededFuture(shared);
+    }
+    ClientOptions options = LocalObjects.get(vertx, ClientOptions.class);
+    return options != null
+        ? session(vertx, options)
         : member(vertx).map(member -> ownLink = over(vertx, member));
+  }
+
+  /**
+   * It is made for the first verticle that needs it. From then on {@link LocalObjects} have it:
+   * whoever closes the Vert.x closes it first.
+   */
+  private static Future<Link> session(Vertx vertx, ClientOptions options) {
+    Promise<Link> here = ((VertxInternal) vertx).getOrCreateContext().promise();
+    synchronized (Session.class) {
+      Session known = LocalObjects.get(vertx, Session.class);
+      if (known == null || known.future().failed()) {
+        known =
+            new Session(
+                Evenkeel.connect(vertx, options)
+                    .map(EvenkeelClientImpl::linkOf)
+                    .onSuccess(
+                        link -> {
+                          LocalObjects.put(
+                              vertx, ClusterDirectory.class, new ClusterDirectory(link));
+                          LocalObjects.put(vertx, Link.class, link);
+                        }));
+        LocalObjects.put(vertx, Session.class, known);
+      }
+      known.future().onComplete(here);
+    }
+    return here.future();
   }
 
   /**

@@ -4,6 +4,7 @@ import dev.evenkeel.settings.Setting;
 import dev.evenkeel.util.Nearest;
 import java.io.IOException;
 import java.io.Reader;
+import java.io.StringReader;
 import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -14,11 +15,15 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import org.yaml.snakeyaml.DumperOptions;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 import org.yaml.snakeyaml.error.MarkedYAMLException;
 import org.yaml.snakeyaml.error.YAMLException;
+import org.yaml.snakeyaml.nodes.Tag;
+import org.yaml.snakeyaml.representer.Representer;
+import org.yaml.snakeyaml.resolver.Resolver;
 
 /**
  * Reads the settings of a node from the defaults, the YAML file, the environment and the command
@@ -115,14 +120,25 @@ public final class ConfigReader {
    * @throws CommandFailure if it cannot be read or is not a YAML map
    */
   static Map<String, Object> read(Path path) {
-    try (Reader in = Files.newBufferedReader(path)) {
-      return parse(in, path.toString());
+    try {
+      return parse(new StringReader(text(path)), path.toString());
+    } catch (IOException e) {
+      throw CommandFailure.failed("--conf " + path + ": cannot read it: " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * The text of a file that an option {@code --conf} names.
+   *
+   * @throws CommandFailure if it is missing or not UTF-8
+   */
+  static String text(Path path) throws IOException {
+    try {
+      return Files.readString(path);
     } catch (NoSuchFileException e) {
       throw CommandFailure.usage("--conf " + path + ": there is no such file");
     } catch (MalformedInputException e) {
       throw CommandFailure.usage("--conf " + path + ": the file is not UTF-8 text");
-    } catch (IOException e) {
-      throw CommandFailure.failed("--conf " + path + ": cannot read it: " + e.getMessage(), e);
     }
   }
 
@@ -133,7 +149,7 @@ public final class ConfigReader {
     options.setCodePointLimit(CODE_POINTS_MAX);
     Object root;
     try {
-      root = new Yaml(new SafeConstructor(options)).load(in);
+      root = yaml(options).load(in);
     } catch (MarkedYAMLException e) {
       int line = e.getProblemMark() == null ? 0 : e.getProblemMark().getLine() + 1;
       throw CommandFailure.usage(name + " line " + line + ": not YAML: " + e.getProblem());
@@ -149,6 +165,22 @@ public final class ConfigReader {
     Map<String, Object> values = new LinkedHashMap<>();
     map.forEach((key, value) -> values.put(String.valueOf(key), value));
     return values;
+  }
+
+  /** Texts that look like dates stay texts. */
+  private static Yaml yaml(LoaderOptions options) {
+    DumperOptions dumping = new DumperOptions();
+    Resolver resolver =
+        new Resolver() {
+          @Override
+          public void addImplicitResolver(Tag tag, Pattern pattern, String first, int limit) {
+            if (!tag.equals(Tag.TIMESTAMP)) {
+              super.addImplicitResolver(tag, pattern, first, limit);
+            }
+          }
+        };
+    return new Yaml(
+        new SafeConstructor(options), new Representer(dumping), dumping, options, resolver);
   }
 
   private static String oneLine(String text) {

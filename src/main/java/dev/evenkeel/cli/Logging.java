@@ -11,7 +11,7 @@ public final class Logging {
     verbose = more;
   }
 
-  /** The levels of a node, which logs what happens to it. */
+  /** The levels of a node, and of other programs that log what happens to them. */
   public static void node() {
     levels("INFO", verbose ? "INFO" : "WARN");
   }

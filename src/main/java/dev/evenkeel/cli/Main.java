@@ -41,7 +41,7 @@ public final class Main implements Runnable {
   /** The order of commands in the help. */
   private static final List<String> ORDER =
       List.of(
-          ("serve demo demo-member produce consume topic delayed group quota cluster certs user"
+          ("serve demo demo-member produce consume run topic delayed group quota cluster certs user"
                   + " bench class-archive completion")
               .split(" "));
 
@@ -122,6 +122,7 @@ public final class Main implements Runnable {
       case "serve" -> new CommandLine(ServeCommand.spec());
       case "produce" -> ProduceCommand.line();
       case "consume" -> ConsumeCommand.line();
+      case "run" -> new CommandLine(RunCommand.spec());
       case "topic" -> new CommandLine(new TopicCommand());
       case "delayed" -> new CommandLine(new DelayedCommand());
       case "group" -> new CommandLine(new GroupCommand());

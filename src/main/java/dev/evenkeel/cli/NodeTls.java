@@ -42,6 +42,16 @@ final class NodeTls {
   }
 
   /**
+   * The identity that a member of the event bus shows to nodes.
+   *
+   * @param directory null: connections are not encrypted
+   * @throws CommandFailure if the files cannot be used
+   */
+  static TlsIdentity ofBusMember(Path directory) {
+    return directory == null ? null : open("--peer-tls", TlsFiles.in(directory), null);
+  }
+
+  /**
    * Says before anything starts whether the files for applications can be used.
    *
    * @param directory null: none

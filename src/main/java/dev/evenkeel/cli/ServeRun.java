@@ -105,6 +105,11 @@ public final class ServeRun {
      * @param end completes when the node shall stop; the guest may complete it, too
      */
     void ready(Vertx vertx, Integer httpPort, Teardown teardown, CompletableFuture<Void> end);
+
+    /** How long its steps of the teardown may take, apart from those of the node. */
+    default long endMillisMax() {
+      return 0;
+    }
   }
 
   /**
@@ -132,7 +137,8 @@ public final class ServeRun {
    * @throws Unfit after all parts have stopped: run the node again
    */
   public int run() throws InterruptedException {
-    StopSignal signal = StopSignal.install(() -> end.complete(null), END_MILLIS_MAX + 3_000);
+    long endMillisMax = END_MILLIS_MAX + guest.endMillisMax();
+    StopSignal signal = StopSignal.install(() -> end.complete(null), endMillisMax + 3_000);
     int status = ExitStatus.FAILED;
     try {
       check();
@@ -145,7 +151,7 @@ public final class ServeRun {
     } catch (Stopped e) {
       status = ExitStatus.DONE;
     } finally {
-      teardown.run(END_MILLIS_MAX);
+      teardown.run(endMillisMax);
       signal.ended(status);
     }
     return status;

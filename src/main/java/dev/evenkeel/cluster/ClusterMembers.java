@@ -6,6 +6,7 @@ import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.spi.exception.RetryableException;
 import dev.evenkeel.dedup.SharedAutomata;
+import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.util.Causes;
@@ -21,6 +22,7 @@ import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.spi.VertxTracerFactory;
 import io.vertx.core.spi.cluster.ClusterManager;
 import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -98,6 +100,49 @@ public final class ClusterMembers {
   }
 
   /**
+   * Starts a member without data, for a program that uses the event bus of a cluster. Its address is
+   * the one by which this machine reaches the nodes. Fails with {@code RefusedException} UNAVAILABLE
+   * if no node answers, or none takes this member, each within 16 s.
+   *
+   * @param nodes host and base port of one or more nodes
+   * @param tls what it shows nodes and checks them against; null: connections are not encrypted
+   */
+  public static Future<ClusterMember> lite(
+      List<HostPort> nodes, String clusterName, TlsIdentity tls) {
+    Promise<ClusterMember> promise = Promise.promise();
+    onThread(
+        "evenkeel-lite-join",
+        () -> {
+          try {
+            promise.complete(joinLite(nodes, clusterName, tls));
+          } catch (RuntimeException e) {
+            promise.fail(e);
+          }
+        });
+    return promise.future();
+  }
+
+  private static ClusterMember joinLite(
+      List<HostPort> nodes, String clusterName, TlsIdentity tls) {
+    RefusedException failed = Refusal.UNAVAILABLE.error("no node is named");
+    for (HostPort node : nodes) {
+      try {
+        String host = Ports.localAddressTo(node.hazelcast());
+        return join(
+            HazelcastConfigs.lite(clusterName, host, node.hazelcast()),
+            new EventBusOptions().setHost(host).setPort(0),
+            tls,
+            null,
+            NodeAddresses.NONE,
+            new VertxOptions());
+      } catch (RefusedException e) {
+        failed = e;
+      }
+    }
+    throw failed;
+  }
+
+  /**
    * The member behind an application's own clustered Vert.x. The application closes it. Fails with
    * {@code RefusedException} INVALID if it is not clustered by Hazelcast.
    */
@@ -168,6 +213,21 @@ public final class ClusterMembers {
       TlsIdentity tls,
       VertxTracerFactory tracer,
       NodeAddresses addresses) {
+    FileSystemOptions noFiles =
+        new FileSystemOptions()
+            .setFileCachingEnabled(false)
+            .setClassPathResolvingEnabled(false);
+    VertxOptions options = new VertxOptions().setFileSystemOptions(noFiles);
+    return join(config, bus, tls, tracer, addresses, options);
+  }
+
+  private static HazelcastMember join(
+      Config config,
+      EventBusOptions bus,
+      TlsIdentity tls,
+      VertxTracerFactory tracer,
+      NodeAddresses addresses,
+      VertxOptions options) {
     HazelcastClock.use();
     HazelcastInstance own = tls == null ? null : startWithTls(config, tls);
     try {
@@ -175,7 +235,8 @@ public final class ClusterMembers {
           own == null
               ? new MemberListManager(config, addresses)
               : new MemberListManager(own, addresses);
-      return join(manager, tls == null ? bus : BusTls.encrypted(bus, tls), tls, tracer, own);
+      options.setEventBusOptions(tls == null ? bus : BusTls.encrypted(bus, tls));
+      return join(manager, options, tls, tracer, own);
     } catch (RuntimeException e) {
       if (own != null) {
         own.getLifecycleService().terminate();
@@ -199,20 +260,15 @@ public final class ClusterMembers {
    */
   private static HazelcastMember join(
       MemberListManager manager,
-      EventBusOptions bus,
+      VertxOptions options,
       TlsIdentity tls,
       VertxTracerFactory tracer,
       HazelcastInstance own) {
-    VertxOptions options =
-        new VertxOptions()
-            .setEventBusOptions(
-                bus.setConnectTimeout(CONNECT_TIMEOUT_MILLIS)
-                    .setClusterPingInterval(PING_MILLIS)
-                    .setClusterPingReplyInterval(PING_MILLIS))
-            .setFileSystemOptions(
-                new FileSystemOptions()
-                    .setFileCachingEnabled(false)
-                    .setClassPathResolvingEnabled(false));
+    options
+        .getEventBusOptions()
+        .setConnectTimeout(CONNECT_TIMEOUT_MILLIS)
+        .setClusterPingInterval(PING_MILLIS)
+        .setClusterPingReplyInterval(PING_MILLIS);
     if (BLOCKED_MILLIS != null) {
       options
           .setMaxEventLoopExecuteTime(BLOCKED_MILLIS)

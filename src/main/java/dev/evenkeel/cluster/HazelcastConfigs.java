@@ -39,6 +39,8 @@ final class HazelcastConfigs {
   /** Longest wait of any operation on a map. */
   private static final int OPERATION_MILLIS_MAX = 10_000;
 
+  private static final int LITE_JOIN_SECONDS_MAX = 16;
+
   private HazelcastConfigs() {}
 
   static Config node(NodeSettings settings) {
@@ -58,6 +60,17 @@ final class HazelcastConfigs {
     TcpIpConfig join = config.getAdvancedNetworkConfig().getJoin().getTcpIpConfig();
     join.setMembers(List.of());
     settings.peers().forEach(peer -> join.addMember(peer.hazelcast().toString()));
+    return config;
+  }
+
+  /** Of a member without data, at any port, that joins by the node whose Hazelcast is there. */
+  static Config lite(String clusterName, String host, HostPort node) {
+    Config config = common(clusterName, host).setLiteMember(true);
+    config.setProperty("hazelcast.max.join.seconds", String.valueOf(LITE_JOIN_SECONDS_MAX));
+    socket(config).setPort(0);
+    // A required member: without it this one fails, and forms no cluster of its own.
+    TcpIpConfig join = config.getAdvancedNetworkConfig().getJoin().getTcpIpConfig();
+    join.setRequiredMember(node.toString());
     return config;
   }
 

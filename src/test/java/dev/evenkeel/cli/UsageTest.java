@@ -68,6 +68,24 @@ class UsageTest {
         wrong("latency, failover, rebalance, level, dedup, delay or filter", "bench"),
         wrong("here they are --lingers", "bench batching --linger 5ms"),
         wrong("see --cluster", "bench produce --http http://h:1"),
+        wrong("CLASS|ADDRESS", "run"),
+        wrong("--instances '0': write a whole number from 1 to 1000", "run a.B --instances 0"),
+        wrong("--instances '1001': write", "run a.B --instances=1001"),
+        wrong("--instances 'x': write", "run a.B --instances=x"),
+        wrong("there is no such file", "run a.B --conf /no/such"),
+        wrong("/no/such: there is no such file or directory", "run a.B --classpath /no/such"),
+        wrong("there is no class 'a.B'", "run a.B"),
+        wrong("java.lang.String is not a verticle", "run java.lang.String"),
+        wrong("needs 'group' and 'topics'", "run orders.in"),
+        run("--port is a setting of a node: add --node ID", "--port=1"),
+        run("did you mean '--port'?", "--prot=1"),
+        run("--peer-tls is a setting of a member of the event bus or a node", "--peer-tls=d"),
+        run("--data is a setting of a node", "--member", "--data=d"),
+        run("leave them out, or --node", "--node=n1", "--member"),
+        run("leave them out, or --node", "--node=n1", "--cluster=h:1"),
+        run("port is 'x'", "--node=n1", "--port=x"),
+        run("there is no such file", "--node-conf=/no/such"),
+        run("--cluster: bad address 'h'", "--cluster=h"),
         wrong("--http 'h:1'", "bench produce --cluster h:1 --http h:1"),
         wrong("at least two parts", "bench flat --bytes 1GiB"),
         wrong("it must hold a message", "bench flat --part 10B"),
@@ -236,6 +254,12 @@ class UsageTest {
         wrong("or say --all", "group dead-letters replay g t/0/1 --all"),
         wrong("'t/0' is no TOPIC/SHARD/OFFSET", "group dead-letters show g t/0"),
         wrong("write http://127.0.0.1:8080", "topic list --http nowhere"));
+  }
+
+  private static List<String> run(String expected, String... options) {
+    return Stream.concat(
+            Stream.of(expected, "run", "dev.evenkeel.ConsumerVerticle"), Stream.of(options))
+        .toList();
   }
 
   private static List<String> broadcast(String expected, String option) {

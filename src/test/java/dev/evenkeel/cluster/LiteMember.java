@@ -15,7 +15,6 @@ import java.util.concurrent.TimeUnit;
  */
 public final class LiteMember {
   private static final String HOST = "127.0.0.1";
-  private static final int JOIN_SECONDS_MAX = 16;
   private static final long MILLIS_MAX = 60_000;
 
   private LiteMember() {}
@@ -36,7 +35,6 @@ public final class LiteMember {
   private static void join(int port, String clusterName, Promise<ClusterMember> promise) {
     Config config =
         TestHazelcast.lite(clusterName, HOST, new HostPort(HOST, port).hazelcast().toString());
-    config.setProperty("hazelcast.max.join.seconds", String.valueOf(JOIN_SECONDS_MAX));
     long begun = System.nanoTime();
     while (!promise.future().isComplete()) {
       try {

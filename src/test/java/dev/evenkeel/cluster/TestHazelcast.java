@@ -3,6 +3,7 @@ package dev.evenkeel.cluster;
 import com.hazelcast.config.Config;
 import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
+import dev.evenkeel.protocol.HostPort;
 
 /** Hazelcast members of tests. */
 final class TestHazelcast {
@@ -18,10 +19,6 @@ final class TestHazelcast {
 
   /** Of a lite member, at any port, that joins by a node at {@code member}. */
   static Config lite(String clusterName, String host, String member) {
-    Config config = HazelcastConfigs.common(clusterName, host);
-    config.setLiteMember(true);
-    HazelcastConfigs.socket(config).setPort(0);
-    config.getAdvancedNetworkConfig().getJoin().getTcpIpConfig().setRequiredMember(member);
-    return config;
+    return HazelcastConfigs.lite(clusterName, host, HostPort.parse(member));
   }
 }

@@ -1,0 +1,170 @@
+package dev.evenkeel.cli;
+
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.internal.EvenkeelClientImpl;
+import io.vertx.core.Context;
+import io.vertx.core.Deployable;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.impl.NoStackTraceThrowable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Deploys what {@code run} names on a Vert.x, and undeploys it by a {@link Teardown}. It is used
+ * again when the Vert.x must be another one.
+ */
+final class VerticleRun {
+  /** Longer than a consumer waits for its running handlers, unless it is told otherwise. */
+  static final long STOP_MILLIS_MAX = 60_000;
+
+  private final Logger log = LoggerFactory.getLogger(RunCommand.class);
+  private final RunTarget target;
+  private final int instances;
+  private final ClassLoader loader;
+  private boolean printed;
+
+  /**
+   * @param loader of the verticles and of what they load by name
+   */
+  VerticleRun(RunTarget target, int instances, ClassLoader loader) {
+    this.target = target;
+    this.instances = instances;
+    this.loader = loader;
+  }
+
+  /** Lets the verticles connect by a session, when they need a connection. */
+  static void connectBySession(Vertx vertx, ClientOptions options, Teardown teardown) {
+    LocalObjects.put(vertx, ClientOptions.class, options);
+    teardown.add(
+        "session",
+        () -> {
+          Link link = LocalObjects.get(vertx, Link.class);
+          if (link == null) {
+            return Future.succeededFuture();
+          }
+          LocalObjects.get(vertx, ClusterDirectory.class).close();
+          return link.close();
+        });
+  }
+
+  /** Lets the consumer and producer verticles share the connection of a client. */
+  static void share(Vertx vertx, EvenkeelClient client, Teardown teardown) {
+    Link link = EvenkeelClientImpl.linkOf(client);
+    ClusterDirectory directory = new ClusterDirectory(link);
+    teardown.addBlocking("directory", directory::close);
+    LocalObjects.put(vertx, ClusterDirectory.class, directory);
+    LocalObjects.put(vertx, Link.class, link);
+  }
+
+  /**
+   * Returns when all instances are deployed, or the end has come before.
+   *
+   * @param end completes when the program shall stop
+   * @param undeployed called once if the verticle undeploys itself
+   * @throws CommandFailure if the deployment fails
+   */
+  void deploy(
+      Vertx vertx, Teardown teardown, CompletableFuture<Void> end, Runnable undeployed)
+      throws InterruptedException {
+    Thread.currentThread().setContextClassLoader(loader);
+    Promise<Void> ended = Promise.promise();
+    DeploymentOptions options =
+        new DeploymentOptions()
+            .setConfig(target.config())
+            .setInstances(instances)
+            .setClassLoader(loader);
+    Future<String> deployed =
+        vertx.deployVerticle(() -> new Watched(make(), ended), options);
+    teardown.add(
+        target.name(),
+        () -> {
+          boolean itself = !ended.tryFail("the program undeploys it");
+          return itself || !deployed.succeeded()
+              ? Future.succeededFuture()
+              : vertx.undeploy(deployed.result());
+        });
+    CompletableFuture<String> id = deployed.toCompletionStage().toCompletableFuture();
+    try {
+      CompletableFuture.anyOf(id, end).get();
+    } catch (ExecutionException e) {
+      if (id.isCompletedExceptionally()) {
+        throw failed(e.getCause());
+      }
+    }
+    if (!id.isDone()) {
+      return;
+    }
+    ended.future().onSuccess(self -> undeployed.run());
+    if (printed) {
+      log.warn("{} runs again", target.name());
+    } else {
+      printed = true;
+      System.out.println("evenkeel running " + target.name() + " instances=" + instances);
+      System.out.flush();
+    }
+  }
+
+  /** Whether all instances were deployed once. */
+  boolean wasDeployed() {
+    return printed;
+  }
+
+  /** Says that the verticle undeployed itself. */
+  Void reportEnd(String then) {
+    log.warn("{} undeployed itself: {}", target.name(), then);
+    return null;
+  }
+
+  private Deployable make() {
+    try {
+      return target.make();
+    } catch (RuntimeException e) {
+      throw e;
+    } catch (Exception e) {
+      throw new IllegalStateException("its constructor failed: " + e, e);
+    }
+  }
+
+  private CommandFailure failed(Throwable cause) {
+    String hint =
+        cause instanceof LinkageError
+            ? ": if a class is missing, add its jar to --classpath"
+            : "";
+    // Of a verticle that fails its start with a text.
+    String text =
+        cause instanceof NoStackTraceThrowable
+            ? cause.getMessage()
+            : CommandErrors.describe(cause);
+    return CommandFailure.failed("cannot deploy " + target.name() + ": " + text + hint, cause);
+  }
+
+  /** Notes when the verticle is undeployed, by whomever. */
+  private static final class Watched implements Deployable {
+    private final Deployable verticle;
+    private final Promise<Void> ended;
+
+    Watched(Deployable verticle, Promise<Void> ended) {
+      this.verticle = verticle;
+      this.ended = ended;
+    }
+
+    @Override
+    public Future<?> deploy(Context context) throws Exception {
+      return verticle.deploy(context);
+    }
+
+    @Override
+    public Future<?> undeploy(Context context) throws Exception {
+      return verticle.undeploy(context).onComplete(done -> ended.tryComplete());
+    }
+  }
+}
