@@ -49,7 +49,8 @@ final class RunClassPath {
       }
       boolean allJars = entry.equals("*") || entry.endsWith("/*");
       Path path =
-          Path.of(!allJars ? entry : entry.equals("*") ? "." : entry.substring(0, entry.length() - 1));
+          Path.of(
+              !allJars ? entry : entry.equals("*") ? "." : entry.substring(0, entry.length() - 1));
       if (!allJars) {
         entries.add(checked(path, entry));
         continue;
@@ -101,7 +102,9 @@ final class RunClassPath {
     return loader;
   }
 
-  /** Names of the classes of {@code --classpath}, without nested ones; {@value #NAMES_MAX} at most. */
+  /**
+   * Names of the classes of {@code --classpath}, without nested ones; {@value #NAMES_MAX} at most.
+   */
   List<String> names() {
     List<String> names = new ArrayList<>();
     for (Path entry : entries) {

@@ -30,8 +30,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
 /** {@code evenkeel run}. With {@code --node}, each setting of a node is an option, too. */
@@ -161,8 +161,7 @@ final class RunCommand implements Callable<Integer> {
     checkSettings(given.keySet(), onBus);
     List<HostPort> nodes =
         OptionFormats.of("--cluster", () -> HostPort.parseAll(cluster.options().getSeeds()));
-    String name =
-        given.getOrDefault(NodeOptions.CLUSTER_NAME.key(), ClusterDefaults.CLUSTER_NAME);
+    String name = given.getOrDefault(NodeOptions.CLUSTER_NAME.key(), ClusterDefaults.CLUSTER_NAME);
     if (!onBus) {
       return runAlone(run, name);
     }
@@ -190,8 +189,7 @@ final class RunCommand implements Callable<Integer> {
     public void ready(
         Vertx vertx, Integer httpPort, Teardown teardown, CompletableFuture<Void> end) {
       try {
-        VerticleRun.share(
-            vertx, ClientConnection.await(Evenkeel.with(vertx)), teardown);
+        VerticleRun.share(vertx, ClientConnection.await(Evenkeel.with(vertx)), teardown);
         run.deploy(vertx, teardown, end, () -> run.reportEnd("the node goes on"));
       } catch (InterruptedException | RuntimeException e) {
         end.completeExceptionally(e);
@@ -212,8 +210,7 @@ final class RunCommand implements Callable<Integer> {
     try {
       Vertx vertx = Vertx.vertx();
       teardown.add("Vert.x", vertx::close);
-      VerticleRun.connectBySession(
-          vertx, cluster.options().setClusterName(clusterName), teardown);
+      VerticleRun.connectBySession(vertx, cluster.options().setClusterName(clusterName), teardown);
       run.deploy(vertx, teardown, end, () -> end.complete(run.reportEnd("the program ends")));
       ServeRun.get(end);
       status = ExitStatus.DONE;
@@ -263,8 +260,7 @@ final class RunCommand implements Callable<Integer> {
     return status;
   }
 
-  private static void pause(CompletableFuture<Void> stop, long millis)
-      throws InterruptedException {
+  private static void pause(CompletableFuture<Void> stop, long millis) throws InterruptedException {
     try {
       stop.get(millis, TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
@@ -311,11 +307,7 @@ final class RunCommand implements Callable<Integer> {
       EvenkeelClient client = ClientConnection.await(Evenkeel.with(vertx));
       teardown.add("client", client::close);
       VerticleRun.share(vertx, client, teardown);
-      run.deploy(
-          vertx,
-          teardown,
-          end,
-          () -> stop.complete(run.reportEnd("the program ends")));
+      run.deploy(vertx, teardown, end, () -> stop.complete(run.reportEnd("the program ends")));
       end.get();
     } catch (ExecutionException e) {
       millisMax = LOST_MILLIS_MAX;

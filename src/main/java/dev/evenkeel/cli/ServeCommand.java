@@ -85,8 +85,7 @@ final class ServeCommand implements Callable<Integer> {
    */
   static NodeConfig config(Path conf, Map<String, String> given) {
     Map<String, Object> file = conf == null ? Map.of() : ConfigReader.read(conf);
-    return NodeConfig.of(
-        ConfigReader.merge(file, String.valueOf(conf), System.getenv(), given));
+    return NodeConfig.of(ConfigReader.merge(file, String.valueOf(conf), System.getenv(), given));
   }
 
   @Override

@@ -12,7 +12,6 @@ import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.impl.NoStackTraceThrowable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.slf4j.Logger;
@@ -72,8 +71,7 @@ final class VerticleRun {
    * @param undeployed called once if the verticle undeploys itself
    * @throws CommandFailure if the deployment fails
    */
-  void deploy(
-      Vertx vertx, Teardown teardown, CompletableFuture<Void> end, Runnable undeployed)
+  void deploy(Vertx vertx, Teardown teardown, CompletableFuture<Void> end, Runnable undeployed)
       throws InterruptedException {
     Thread.currentThread().setContextClassLoader(loader);
     Promise<Void> ended = Promise.promise();
@@ -82,8 +80,7 @@ final class VerticleRun {
             .setConfig(target.config())
             .setInstances(instances)
             .setClassLoader(loader);
-    Future<String> deployed =
-        vertx.deployVerticle(() -> new Watched(make(), ended), options);
+    Future<String> deployed = vertx.deployVerticle(() -> new Watched(make(), ended), options);
     teardown.add(
         target.name(),
         () -> {
@@ -136,14 +133,10 @@ final class VerticleRun {
 
   private CommandFailure failed(Throwable cause) {
     String hint =
-        cause instanceof LinkageError
-            ? ": if a class is missing, add its jar to --classpath"
-            : "";
-    // Of a verticle that fails its start with a text.
-    String text =
-        cause instanceof NoStackTraceThrowable
-            ? cause.getMessage()
-            : CommandErrors.describe(cause);
+        cause instanceof LinkageError ? ": if a class is missing, add its jar to --classpath" : "";
+    // Of a verticle that fails its start with a text, the class says nothing.
+    boolean textOnly = cause.getClass() == Future.failedFuture("").cause().getClass();
+    String text = textOnly ? cause.getMessage() : CommandErrors.describe(cause);
     return CommandFailure.failed("cannot deploy " + target.name() + ": " + text + hint, cause);
   }
 

@@ -100,9 +100,9 @@ public final class ClusterMembers {
   }
 
   /**
-   * Starts a member without data, for a program that uses the event bus of a cluster. Its address is
-   * the one by which this machine reaches the nodes. Fails with {@code RefusedException} UNAVAILABLE
-   * if no node answers, or none takes this member, each within 16 s.
+   * Starts a member without data, for a program that uses the event bus of a cluster. Its address
+   * is the one by which this machine reaches the nodes. Fails with {@code RefusedException}
+   * UNAVAILABLE if no node answers, or none takes this member, each within 16 s.
    *
    * @param nodes host and base port of one or more nodes
    * @param tls what it shows nodes and checks them against; null: connections are not encrypted
@@ -122,8 +122,7 @@ public final class ClusterMembers {
     return promise.future();
   }
 
-  private static ClusterMember joinLite(
-      List<HostPort> nodes, String clusterName, TlsIdentity tls) {
+  private static ClusterMember joinLite(List<HostPort> nodes, String clusterName, TlsIdentity tls) {
     RefusedException failed = Refusal.UNAVAILABLE.error("no node is named");
     for (HostPort node : nodes) {
       try {
@@ -214,9 +213,7 @@ public final class ClusterMembers {
       VertxTracerFactory tracer,
       NodeAddresses addresses) {
     FileSystemOptions noFiles =
-        new FileSystemOptions()
-            .setFileCachingEnabled(false)
-            .setClassPathResolvingEnabled(false);
+        new FileSystemOptions().setFileCachingEnabled(false).setClassPathResolvingEnabled(false);
     VertxOptions options = new VertxOptions().setFileSystemOptions(noFiles);
     return join(config, bus, tls, tracer, addresses, options);
   }

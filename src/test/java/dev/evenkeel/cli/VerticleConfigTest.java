@@ -33,8 +33,7 @@ class VerticleConfigTest {
         .isEqualTo(expected);
     JsonObject yaml =
         read(
-            "a.yaml",
-            "group: g\ntopics: [orders]\nsince: 2026-01-31\nmore:\n  7: true\n  none:\n");
+            "a.yaml", "group: g\ntopics: [orders]\nsince: 2026-01-31\nmore:\n  7: true\n  none:\n");
     assertThat(yaml).isEqualTo(expected);
     assertThat(yaml.copy().encode()).isEqualTo(expected.encode());
     assertThat(VerticleConfig.read(null)).isEmpty();
