@@ -23,7 +23,8 @@ class SnippetsTest {
         new ArrayList<>(
             List.of(
                 PAGES.resolve("applications/in-one-jvm.md"),
-                PAGES.resolve("applications/tutorial.md")));
+                PAGES.resolve("applications/tutorial.md"),
+                PAGES.resolve("command-line/run.md")));
     try (Stream<Path> files = Files.list(PAGES.resolve("coming-from"))) {
       files.forEach(pages::add);
     }
