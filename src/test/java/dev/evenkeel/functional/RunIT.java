@@ -59,16 +59,6 @@ class RunIT extends OneNode {
     return Jar.start(own, name, all.toArray(String[]::new));
   }
 
-  /** Fails as soon as the program ends. */
-  private static void awaitOut(Jar.Running running, String text) {
-    Wait.untilAsserted(
-        text,
-        120,
-        () -> {
-          assertThat(running.out()).contains(text);
-        });
-  }
-
   private static void awaitRunning(Jar.Running running, String name, int instances) {
     Wait.until(
         name,
@@ -211,6 +201,31 @@ class RunIT extends OneNode {
         assertThat(handled(running)).isEqualTo(1);
         running.stopWell();
       }
+    }
+  }
+
+  /** A program with Vert.x alone listens at the address; the members are those of another one. */
+  @Test
+  void aConsumerSendsMessagesToAnAddress() throws Exception {
+    node.createTopic("addressed", 3);
+    Path config = conf(new JsonObject().put("group", "a").put("topics", List.of("addressed")));
+    String name = "examples.EchoVerticle";
+    Object[] listen = {
+      name, "--member", "--classpath", classes(name), "--cluster", node.cluster()
+    };
+    Object[] send = {
+      "echo.in", "--conf", config, "--instances", 2, "--cluster", node.cluster()
+    };
+    try (Jar.Running listening = run("listening", listen);
+        Jar.Running sending = run("sending", send)) {
+      awaitRunning(listening, name, 1);
+      awaitRunning(sending, "echo.in", 2);
+      send("addressed", 20);
+      node.awaitConsumed("a", 20);
+      assertThat(listening.out().lines().filter(line -> line.startsWith("got m"))).hasSize(20);
+      sending.stopWell();
+      assertThat(owners("a")).isEmpty();
+      listening.stopWell();
     }
   }
 

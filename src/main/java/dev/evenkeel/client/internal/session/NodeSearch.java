@@ -77,7 +77,12 @@ final class NodeSearch {
     if (ended) {
       return;
     }
-    failures.put(address, (NoSession) failure);
+    if (!(failure instanceof NoSession answer)) {
+      // The application has closed the Vert.x.
+      end();
+      return;
+    }
+    failures.put(address, answer);
     vertx.setTimer(
         pauseMillis(failedBefore, PAUSE_MILLIS_MIN, PAUSE_MILLIS_MAX),
         timer -> {
