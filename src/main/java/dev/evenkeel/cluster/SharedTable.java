@@ -13,6 +13,9 @@ public interface SharedTable {
 
   Future<Void> remove(String key);
 
+  /**
+   * All entries. One that is no JSON object, as only strangers write it, is there as an empty one.
+   */
   Future<Map<String, JsonObject>> all();
 
   Future<Void> clear();

@@ -10,6 +10,8 @@ import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.LocalBroker;
 import dev.evenkeel.bus.LocalPauses;
 import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.bus.maps.OwnershipEntry;
+import dev.evenkeel.bus.maps.RegistryEntry;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.dispatcher.core.DispatcherAction;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
@@ -20,7 +22,6 @@ import dev.evenkeel.dispatcher.core.UnheardMember;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
-import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Quota;
@@ -202,7 +203,7 @@ final class Activation {
     List<UnheardMember> unheard = new ArrayList<>();
     entries.forEach(
         (key, entry) -> {
-          UnheardMember run = RegistryEntry.unheard(entry, nowMillis);
+          UnheardMember run = Registrations.unheard(key, entry, nowMillis);
           if (run != null && known.contains(run.group())) {
             unheard.add(run);
             registry.adopt(key, entry);
@@ -536,16 +537,20 @@ final class Activation {
       membersChanged = true;
       registry.put(
           RegistryEntry.key(a.member().beat().group(), a.member().name()),
-          RegistryEntry.of(a.member(), core.term()));
+          Registrations.of(a.member(), core.term()));
     } else if (action instanceof DispatcherAction.Unregister a) {
       membersChanged = true;
       registry.remove(RegistryEntry.key(a.group(), a.member()));
     } else if (action instanceof DispatcherAction.Ownership a) {
-      String key = a.group() + "/" + a.topic() + "/" + a.shard().shard();
+      int shard = a.shard().shard();
+      String key = OwnershipEntry.key(a.group(), a.topic(), shard);
       if (a.lease() == null) {
         ownership.remove(key);
       } else {
-        ownership.put(key, ownershipEntry(a.lease()));
+        ownership.put(
+            key,
+            OwnershipEntry.of(
+                a.group(), a.topic(), shard, a.lease(), core.term(), clock.millis()));
       }
     } else {
       throw new AssertionError(action);
@@ -559,16 +564,5 @@ final class Activation {
 
   private <R> void answer(DispatcherAction.Request<R> request, Future<R> answer) {
     answer.onSuccess(read -> run(core.answered(request, read, clock.millis())));
-  }
-
-  private static JsonObject ownershipEntry(Lease lease) {
-    boolean draining = lease.drain() != null;
-    return new JsonObject()
-        .put("owner", lease.owner())
-        .put("instance", lease.instance())
-        .put("epoch", lease.epoch())
-        .put("nextOwner", draining ? lease.drain().to() : null)
-        .put("drainDeadline", draining ? (Long) lease.drain().deadlineMillis() : null)
-        .put("state", !lease.owned() ? "FREE" : draining ? "DRAINING" : "OWNED");
   }
 }

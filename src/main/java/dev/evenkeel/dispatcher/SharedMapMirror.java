@@ -47,7 +47,7 @@ final class SharedMapMirror {
     write();
   }
 
-  /** Puts what is missing, removes what is too much. */
+  /** Puts what is missing or has another value, removes what is too much. */
   void reconcile() {
     table
         .all()
@@ -55,9 +55,13 @@ final class SharedMapMirror {
             there ->
                 context.runOnContext(
                     ignored -> {
-                      wanted.keySet().stream()
-                          .filter(k -> !there.containsKey(k))
-                          .forEach(dirty::add);
+                      wanted.forEach(
+                          (key, value) -> {
+                            // What is being written may have been read before.
+                            if (!writing.contains(key) && !value.equals(there.get(key))) {
+                              dirty.add(key);
+                            }
+                          });
                       there.keySet().stream()
                           .filter(k -> !wanted.containsKey(k))
                           .forEach(dirty::add);

@@ -769,6 +769,61 @@ class DispatcherVerticleTest {
   }
 
   @Test
+  void whatStrangersWriteToTheMapsIsOverwrittenAndMovesNothing() throws Exception {
+    ownsAll();
+    FakeCluster.Table registry = (FakeCluster.Table) cluster.registry();
+    FakeCluster.Table ownership = (FakeCluster.Table) cluster.ownership();
+    await().until(() -> registry.entries.size() == 1 && ownership.entries.size() == 4);
+    JsonObject owner = ownership.entries.get("g/t/0");
+    assertThat(owner.getInteger("v")).isEqualTo(1);
+    // What is no JSON is read as an empty object.
+    ownership.entries.put("g/t/0", new JsonObject());
+    ownership.entries.put("g/t/1", owner.copy().put("shard", 1).put("owner", "somebody"));
+    ownership.entries.put("hello", new JsonObject());
+    registry.entries.put("g/a", new JsonObject());
+    registry.entries.put("g/somebody", new JsonObject().put("group", "g"));
+    await()
+        .untilAsserted(
+            () -> {
+              assertThat(ownership.entries).hasSize(4).containsEntry("g/t/0", owner);
+              assertThat(ownership.entries.get("g/t/1").getString("owner")).isEqualTo("a");
+              assertThat(registry.entries).containsOnlyKeys("g/a");
+              assertThat(registry.entries.get("g/a").getString("member")).isEqualTo("a");
+            });
+    assertThat(owners()).isEqualTo("aaaa");
+    assertThat(lease(0).epoch()).isEqualTo(1);
+  }
+
+  @Test
+  void aMemberInTheFormOfTheFormerVersionKeepsItsShards() throws Exception {
+    TestMember a = ownsAll();
+    FakeCluster.Table registry = (FakeCluster.Table) cluster.registry();
+    await().until(() -> registry.entries.containsKey("g/a"));
+    node.lead(new Leadership("n2", 2, false));
+    a.silence();
+    JsonObject former = registry.entries.get("g/a").copy();
+    former.remove("v");
+    registry.entries.put("g/a", former);
+    lead(3);
+    TestMember b = new TestMember("b");
+    await().until(() -> b.told.size() > 0 && registry.entries.containsKey("g/b"));
+    assertThat(registry.entries.get("g/a")).as("adopted").isEqualTo(former);
+    assertThat(owners()).as("a counts as alive").isEqualTo("aaaa");
+    await(a.beat(false));
+    await().until(() -> Integer.valueOf(1).equals(registry.entries.get("g/a").getInteger("v")));
+  }
+
+  @Test
+  void nobodyOwnsTheShardsOfADeletedTopic() throws Exception {
+    ownsAll();
+    FakeCluster.Table ownership = (FakeCluster.Table) cluster.ownership();
+    await().until(() -> ownership.entries.size() == 4);
+    broker.log.topics.clear();
+    vertx.eventBus().publish(Addresses.TOPIC_CHANGES, "");
+    await().until(ownership.entries::isEmpty);
+  }
+
+  @Test
   void nextTermGoesOnWithTheSameEpochs() throws Exception {
     TestMember a = ownsAll();
     Assignment before = await(a.beat(false));

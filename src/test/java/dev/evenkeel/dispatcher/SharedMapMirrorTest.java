@@ -57,6 +57,40 @@ class SharedMapMirrorTest {
     await().until(() -> slow.entries.keySet().equals(java.util.Set.of("mine")));
   }
 
+  @Test
+  void reconcileOverwritesWhatAStrangerWrote() {
+    JsonObject mine = new JsonObject().put("v", 1).put("epoch", 7L);
+    onContext(() -> hints.put("mine", mine));
+    slow.answerAll();
+    slow.puts.clear();
+    slow.entries.put("mine", new JsonObject());
+    onContext(hints::reconcile);
+    await().until(() -> mine.equals(slow.entries.get("mine")));
+    assertThat(slow.puts).containsExactly("mine");
+    slow.answerAll();
+    // As it is read from the map: numbers are as short as they can be.
+    slow.entries.put("mine", new JsonObject(mine.encode()));
+    slow.puts.clear();
+    onContext(hints::reconcile);
+    onContext(() -> {});
+    onContext(() -> assertThat(slow.puts).isEmpty());
+  }
+
+  @Test
+  void reconcileLeavesAloneWhatIsBeingWritten() {
+    onContext(
+        () -> {
+          hints.put("mine", new JsonObject().put("v", 1));
+          slow.entries.put("mine", new JsonObject());
+          hints.reconcile();
+        });
+    onContext(() -> {});
+    assertThat(slow.puts).containsExactly("mine");
+    slow.answerAll();
+    onContext(() -> {});
+    assertThat(slow.puts).as("it was not read after that").containsExactly("mine");
+  }
+
   /** Takes writes at once, and confirms them when told. */
   private static final class SlowTable extends FakeCluster.Table {
     final List<String> puts = new CopyOnWriteArrayList<>();

@@ -245,6 +245,7 @@ public final class DispatcherCore {
   /** Groups that have nothing to do with these topics are left alone. */
   private void otherShards(Topics.Change change) {
     state.topicsChanged(change);
+    change.gone().forEach(leases::gone);
     // The log may have taken topics that are new into the records of groups with patterns.
     state.groups().forEach(group -> group.doubtRecord(change.come()));
     boolean any = false;

@@ -123,7 +123,7 @@ final class DispatcherState {
 
   /** Drops the ends of shards that are gone. */
   void topicsChanged(Topics.Change change) {
-    change.gone().forEach(ends::remove);
+    change.gone().keySet().forEach(ends::remove);
   }
 
   /**

@@ -208,6 +208,15 @@ final class ShardLeases {
     learn(group, shard, known -> known.forget(shard), nowMillis);
   }
 
+  /** A shard is there no more, so nobody owns it. */
+  void gone(Shard shard, String topic) {
+    for (GroupState group : state.groups()) {
+      if (group.shards().get(shard) != null) {
+        state.out.add(new DispatcherAction.Ownership(group.name(), topic, shard, null));
+      }
+    }
+  }
+
   private void learn(GroupState group, Shard shard, Predicate<GroupShards> update, long nowMillis) {
     learn(group, shard, update, true, nowMillis);
   }

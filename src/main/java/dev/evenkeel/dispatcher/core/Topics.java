@@ -26,9 +26,9 @@ public final class Topics {
    * @param ids their numbers
    * @param names their names
    * @param come those of them that were not there before
-   * @param gone shards that are there no more
+   * @param gone shards that are there no more, with the names of their topics
    */
-  record Change(Set<Integer> ids, Set<String> names, Set<String> come, List<Shard> gone) {
+  record Change(Set<Integer> ids, Set<String> names, Set<String> come, Map<Shard, String> gone) {
     boolean isEmpty() {
       return ids.isEmpty();
     }
@@ -61,7 +61,7 @@ public final class Topics {
     List<TopicInfo> now = new ArrayList<>(topics);
     now.sort(Comparator.comparingInt(TopicInfo::id));
     Change change =
-        new Change(new HashSet<>(), new HashSet<>(), new HashSet<>(), new ArrayList<>());
+        new Change(new HashSet<>(), new HashSet<>(), new HashSet<>(), new HashMap<>());
     int i = 0;
     int j = 0;
     while (i < all.size() || j < now.size()) {
@@ -107,7 +107,7 @@ public final class Topics {
     } else {
       before.all().stream()
           .filter(shard -> after == null || !after.has(shard.shard()))
-          .forEach(change.gone()::add);
+          .forEach(shard -> change.gone().put(shard, before.name()));
     }
   }
 
