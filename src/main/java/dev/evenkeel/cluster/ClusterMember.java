@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 
 /** This JVM as a member of the cluster, with its clustered Vert.x and the shared maps. */
-public interface ClusterMember {
+public interface ClusterMember extends SharedMaps {
   /** The clustered Vert.x. */
   Vertx vertx();
 
@@ -46,12 +46,6 @@ public interface ClusterMember {
 
   /** Removes a handler that {@link #onChange} added. It may run once more. */
   void offChange(Consumer<Change> handler);
-
-  /** The consumer registry: "group/member" → JSON. The dispatcher writes it. */
-  SharedTable registry();
-
-  /** The owners of shards, for everybody to see: "group/topic/shard" → JSON. */
-  SharedTable ownership();
 
   /** The dedup automata of all members. This member's claims carry its id. */
   ClusterAutomata dedup();

@@ -146,17 +146,40 @@ public final class ClusterMembers {
    * {@code RefusedException} INVALID if it is not clustered by Hazelcast.
    */
   public static Future<ClusterMember> of(Vertx clustered) {
+    return managerOf(clustered)
+        .compose(
+            manager ->
+                clustered.executeBlocking(
+                    () ->
+                        new HazelcastMember(
+                            clustered,
+                            manager.getHazelcastInstance(),
+                            manager.getNodeId(),
+                            false,
+                            null)));
+  }
+
+  private static Future<HazelcastClusterManager> managerOf(Vertx clustered) {
     ClusterManager manager =
         clustered instanceof VertxInternal internal ? internal.clusterManager() : null;
-    if (!(manager instanceof HazelcastClusterManager hazelcast)) {
-      return Future.failedFuture(
-          Refusal.INVALID.error(
-              "this Vert.x is not clustered by Hazelcast: build it with a"
-                  + " HazelcastClusterManager, or let Evenkeel.connect make one"));
-    }
-    HazelcastInstance instance = hazelcast.getHazelcastInstance();
-    return clustered.executeBlocking(
-        () -> new HazelcastMember(clustered, instance, hazelcast.getNodeId(), false, null));
+    return manager instanceof HazelcastClusterManager hazelcast
+        ? Future.succeededFuture(hazelcast)
+        : Future.failedFuture(
+            Refusal.INVALID.error(
+                "this Vert.x is not clustered by Hazelcast: build it with a"
+                    + " HazelcastClusterManager, or let Evenkeel.connect make one"));
+  }
+
+  /**
+   * The shared maps as an application's own clustered Vert.x sees them. Nothing is to be closed.
+   * Fails with {@code RefusedException} INVALID if it is not clustered by Hazelcast.
+   */
+  public static Future<SharedMaps> maps(Vertx clustered) {
+    return managerOf(clustered)
+        .compose(
+            manager ->
+                clustered.executeBlocking(
+                    () -> new HazelcastMaps(clustered, manager.getHazelcastInstance())));
   }
 
   /**

@@ -136,8 +136,8 @@ final class HazelcastConfigs {
         List.of(
             "__vertx.haInfo",
             "__vertx.nodeInfo",
-            HazelcastTable.REGISTRY,
-            HazelcastTable.OWNERSHIP)) {
+            HazelcastMaps.REGISTRY,
+            HazelcastMaps.OWNERSHIP)) {
       config.addMapConfig(new MapConfig(map).setBackupCount(1));
     }
     config.addMapConfig(

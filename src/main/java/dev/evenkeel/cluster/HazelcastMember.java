@@ -32,9 +32,7 @@ final class HazelcastMember implements ClusterMember {
   private final String id;
   private final boolean ours;
   private final HazelcastInstance own;
-  private final MapCalls calls = new MapCalls("evenkeel-maps");
-  private final HazelcastTable registry;
-  private final HazelcastTable ownership;
+  private final HazelcastMaps maps;
   private final HazelcastAutomata dedup;
   private final List<Consumer<Change>> handlers = new CopyOnWriteArrayList<>();
   private final Promise<String> unfit = Promise.promise();
@@ -53,8 +51,7 @@ final class HazelcastMember implements ClusterMember {
     this.hazelcast = hazelcast;
     this.id = id;
     this.ours = ours;
-    registry = new HazelcastTable(vertx, hazelcast.getMap(HazelcastTable.REGISTRY), calls);
-    ownership = new HazelcastTable(vertx, hazelcast.getMap(HazelcastTable.OWNERSHIP), calls);
+    maps = new HazelcastMaps(vertx, hazelcast);
     dedup = HazelcastAutomata.join(vertx, hazelcast, id);
     hazelcast.getCluster().addMembershipListener(new Listener());
     hazelcast
@@ -219,12 +216,12 @@ final class HazelcastMember implements ClusterMember {
 
   @Override
   public SharedTable registry() {
-    return registry;
+    return maps.registry();
   }
 
   @Override
   public SharedTable ownership() {
-    return ownership;
+    return maps.ownership();
   }
 
   @Override
@@ -236,7 +233,7 @@ final class HazelcastMember implements ClusterMember {
   public Future<Void> close() {
     closing = true;
     handlers.clear();
-    calls.close();
+    maps.close();
     if (ours) {
       HazelcastAutomata.leave(id);
     }

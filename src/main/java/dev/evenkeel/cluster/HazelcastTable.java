@@ -18,12 +18,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A {@link SharedTable} over a Hazelcast map of JSON texts, which every member of the cluster can
- * read without our classes. The names of the maps are a contract.
+ * read without our classes.
  */
 final class HazelcastTable implements SharedTable {
-  static final String REGISTRY = "evenkeel.registry";
-  static final String OWNERSHIP = "evenkeel.ownership";
-
   private static final Logger LOG = LoggerFactory.getLogger(HazelcastTable.class);
 
   /** Most unreadable entries that it remembers, so that it logs each once. */

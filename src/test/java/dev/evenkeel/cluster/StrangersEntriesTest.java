@@ -54,7 +54,7 @@ class StrangersEntriesTest {
     config.setClassLoader(StrangersEntriesTest.class.getClassLoader());
     config.getSerializationConfig().setJavaSerializationFilterConfig(null);
     stranger = Hazelcast.newHazelcastInstance(config);
-    map = stranger.getMap(HazelcastTable.OWNERSHIP);
+    map = stranger.getMap(HazelcastMaps.OWNERSHIP);
   }
 
   @AfterEach
@@ -114,7 +114,7 @@ class StrangersEntriesTest {
             .filter(each -> each.getCluster().getMembers().size() == 2)
             .findFirst()
             .orElseThrow()
-            .getMap(HazelcastTable.OWNERSHIP);
+            .getMap(HazelcastMaps.OWNERSHIP);
     assertThat(map.get("object")).isEqualTo(new Theirs("x"));
     assertThatThrownBy(() -> nodes.get("object")).hasStackTraceContaining("Theirs");
   }

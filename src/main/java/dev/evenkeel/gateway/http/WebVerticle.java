@@ -2,6 +2,8 @@ package dev.evenkeel.gateway.http;
 
 import dev.evenkeel.api.DescribeCluster;
 import dev.evenkeel.api.Operations;
+import dev.evenkeel.cluster.ClusterMembers;
+import dev.evenkeel.cluster.SharedMaps;
 import dev.evenkeel.gateway.ServerTls;
 import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.gateway.live.LiveHub;
@@ -45,6 +47,9 @@ public final class WebVerticle extends VerticleBase {
   private HttpServer server;
   private LiveHub live;
 
+  /** Null outside of the cluster. */
+  private SharedMaps maps;
+
   /** Null without TLS. */
   private ServerTls tls;
 
@@ -77,6 +82,12 @@ public final class WebVerticle extends VerticleBase {
         .compose(
             opened -> {
               tls = opened;
+              // A Vert.x that is not in the cluster has no maps.
+              return ClusterMembers.maps(vertx).otherwiseEmpty();
+            })
+        .compose(
+            found -> {
+              maps = found;
               return Access.of(vertx, node, config.get(WebOptions.USERS));
             })
         .compose(
@@ -91,7 +102,8 @@ public final class WebVerticle extends VerticleBase {
                   new LiveHub(
                       vertx,
                       node,
-                      () -> api.ask(Operations.DESCRIBE_CLUSTER, new DescribeCluster()));
+                      () -> api.ask(Operations.DESCRIBE_CLUSTER, new DescribeCluster()),
+                      maps);
               LiveRoutes liveRoutes = new LiveRoutes(live, connections, callers);
               Guard guard =
                   new Guard(

@@ -1,6 +1,7 @@
 package dev.evenkeel.gateway.live;
 
 import dev.evenkeel.api.ClusterStatusView;
+import dev.evenkeel.cluster.SharedMaps;
 import dev.evenkeel.gateway.access.Access.Caller;
 import dev.evenkeel.gateway.access.Principal;
 import dev.evenkeel.protocol.BuildVersion;
@@ -69,6 +70,7 @@ public final class LiveHub {
 
   private final Vertx vertx;
   private final Supplier<Future<ClusterStatusView>> status;
+  private final SharedMaps maps;
   private final String node;
   private final String version;
   private final Set<Watcher> watchers = new LinkedHashSet<>();
@@ -79,11 +81,14 @@ public final class LiveHub {
   /**
    * @param node the node's id
    * @param status asks for the status of the cluster
+   * @param maps says who owns what while no dispatcher answers; null: nobody does
    */
-  public LiveHub(Vertx vertx, String node, Supplier<Future<ClusterStatusView>> status) {
+  public LiveHub(
+      Vertx vertx, String node, Supplier<Future<ClusterStatusView>> status, SharedMaps maps) {
     this.vertx = vertx;
     this.node = node;
     this.status = status;
+    this.maps = maps;
     version = BuildVersion.number();
   }
 
@@ -137,7 +142,8 @@ public final class LiveHub {
   /** The time from the first watcher until a while after the last one. */
   private final class Run {
     private final LiveState state = new LiveState(node, version);
-    private final LiveSources sources = new LiveSources(vertx, status, MonotonicClock.millis());
+    private final LiveSources sources =
+        new LiveSources(vertx, status, maps, MonotonicClock.millis());
     private final long timer = vertx.setPeriodic(TICK_MILLIS, id -> tick());
     private boolean stepping;
     private long changedMillis = MonotonicClock.millis() - QUIET_MILLIS_MAX;

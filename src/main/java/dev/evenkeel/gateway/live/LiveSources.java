@@ -4,6 +4,7 @@ import dev.evenkeel.api.ClusterStatusView;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.GroupQuestions;
+import dev.evenkeel.cluster.SharedMaps;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
@@ -13,22 +14,28 @@ import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
  * Asks for facts while somebody watches: the active dispatcher as often as {@link LookPlan} says,
- * and the status of the cluster every second. Announced changes make it ask sooner. For use on one
+ * the status of the cluster every second and, while no dispatcher answers, the shared maps every
+ * second. Announced changes make it ask sooner. For use on one
  * context.
  */
 final class LiveSources {
   private static final long STATUS_MILLIS = 1_000;
   private static final long LOOK_TIMEOUT_MILLIS = 1_500;
+  private static final long MAPS_MILLIS = 1_000;
 
   private final Vertx vertx;
   private final Supplier<Future<ClusterStatusView>> status;
+  private final SharedMaps maps;
   private final LookPlan plan;
   private final List<MessageConsumer<Object>> announcements;
 
@@ -40,14 +47,24 @@ final class LiveSources {
   private String dispatcher;
   private long statusAtMillis;
   private boolean statusInFlight;
+  private long mapsAtMillis;
+  private boolean mapsInFlight;
+
+  /** No dispatcher answers. */
+  private boolean silent;
+
   private boolean stopped;
 
   /**
    * @param status asks for the status of the cluster
+   * @param maps null: there are none
    */
-  LiveSources(Vertx vertx, Supplier<Future<ClusterStatusView>> status, long nowMillis) {
+  LiveSources(
+      Vertx vertx, Supplier<Future<ClusterStatusView>> status, SharedMaps maps, long nowMillis) {
     this.vertx = vertx;
     this.status = status;
+    this.maps = maps;
+    mapsAtMillis = nowMillis;
     plan = new LookPlan(nowMillis);
     statusAtMillis = nowMillis;
     announcements =
@@ -97,6 +114,26 @@ final class LiveSources {
     if (dispatcher != null && plan.due(nowMillis)) {
       look(nowMillis);
     }
+    if (silent && maps != null && !mapsInFlight && nowMillis >= mapsAtMillis) {
+      readMaps(nowMillis);
+    }
+  }
+
+  private void readMaps(long nowMillis) {
+    mapsInFlight = true;
+    mapsAtMillis = nowMillis + MAPS_MILLIS;
+    Instant asOf = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+    Future<Map<String, JsonObject>> ownership = maps.ownership().all();
+    Future<Map<String, JsonObject>> registry = maps.registry().all();
+    Future.all(ownership, registry)
+        .onComplete(
+            read -> {
+              mapsInFlight = false;
+              // The log judges: what a dispatcher has answered meanwhile counts.
+              if (!stopped && silent && read.succeeded()) {
+                facts.add(state -> state.mapsRead(ownership.result(), registry.result(), asOf));
+              }
+            });
   }
 
   private void askStatus(long nowMillis) {
@@ -126,6 +163,7 @@ final class LiveSources {
     if (dispatcher == null) {
       // There is no dispatcher to ask: that counts as an answer too.
       looked = true;
+      silent = true;
     }
   }
 
@@ -145,6 +183,7 @@ final class LiveSources {
               if (stopped) {
                 return;
               }
+              silent = answer.failed();
               if (answer.succeeded()) {
                 ByteBuffer body = answer.result();
                 facts.add(state -> state.looked(asked, new JsonObject(Frames.copy(body)), now));

@@ -4,6 +4,7 @@ import dev.evenkeel.api.ClusterStatusView;
 import dev.evenkeel.api.GroupView;
 import dev.evenkeel.api.RecordJson;
 import io.vertx.core.json.JsonObject;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,10 @@ public final class LiveState {
   private Map<String, Object> groups = new LinkedHashMap<>();
   private Map<String, Object> moves = new LinkedHashMap<>();
   private String dispatcher;
+
+  /** What the shared maps say, while no dispatcher answers; null: nothing is known of them. */
+  private ByMap byMap;
+
   private String tag;
   private Map<String, Object> sent = new LinkedHashMap<>();
 
@@ -54,6 +59,8 @@ public final class LiveState {
     }
     tag = answer.getString("tag");
     dispatcher = node;
+    // The log has decided.
+    byMap = null;
   }
 
   /** Names the known moves, for the next question; null before the first answer. */
@@ -65,6 +72,20 @@ public final class LiveState {
   public void dispatcherSilent() {
     dispatcher = null;
   }
+
+  /**
+   * Takes what the shared maps say. It has no effect while a dispatcher answers.
+   *
+   * @param asOf when the maps were read
+   */
+  public void mapsRead(
+      Map<String, JsonObject> ownership, Map<String, JsonObject> registry, Instant asOf) {
+    if (dispatcher == null) {
+      byMap = new ByMap(MapOwners.over(groups, ownership, registry), asOf.toString());
+    }
+  }
+
+  private record ByMap(Map<String, Object> groups, String asOf) {}
 
   /** Takes the status of the cluster. */
   public void clusterKnown(ClusterStatusView status) {
@@ -94,11 +115,14 @@ public final class LiveState {
   private Map<String, Object> current() {
     Map<String, Object> clusterNow = new LinkedHashMap<>(cluster);
     Json.put(clusterNow, "dispatcher", dispatcher);
+    if (byMap != null) {
+      clusterNow.put("owners", Map.of("source", "map", "asOf", byMap.asOf()));
+    }
     Map<String, Object> state = new LinkedHashMap<>();
     state.put("server", server);
     state.put("cluster", clusterNow);
     state.put("topics", topics);
-    state.put("groups", groups);
+    state.put("groups", byMap == null ? groups : byMap.groups());
     state.put("moves", moves);
     return state;
   }

@@ -521,7 +521,7 @@ class WebVerticleTest {
   @Test
   void theDescriptionNamesExactlyTheRoutes() throws Exception {
     TreeSet<String> routes = new TreeSet<>();
-    LiveHub hub = new LiveHub(vertx, "n1", () -> Future.failedFuture("not asked"));
+    LiveHub hub = new LiveHub(vertx, "n1", () -> Future.failedFuture("not asked"), null);
     RequestBodies bodies = new RequestBodies(1 << 20);
     Callers callers =
         new Callers(

@@ -7,6 +7,7 @@ import dev.evenkeel.api.GroupView;
 import dev.evenkeel.api.RecordJson;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Random;
 import net.jqwik.api.Example;
@@ -200,6 +201,112 @@ class LiveStateTest {
     assertThat(told.getJsonObject("groups").getJsonObject("g").getString("status")).isEqualTo("OK");
   }
 
+  private static final Instant READ = Instant.parse("2026-11-30T12:00:00Z");
+
+  /** An entry of the ownership map. */
+  private static JsonObject owner(String state, String owner, long epoch) {
+    return JsonObject.of("v", 1, "state", state, "owner", owner, "epoch", epoch);
+  }
+
+  private static JsonObject member(String member) {
+    return JsonObject.of("v", 1, "group", "g", "member", member, "instance", member + "-1")
+        .put("mode", "sharded")
+        .put("topics", new JsonArray().add("orders"))
+        .put("clusterMember", "session-" + member)
+        .put("host", "h2")
+        .put("memberTimeoutMillis", 5_000);
+  }
+
+  private JsonObject shardNow(int shard) {
+    JsonObject group = told().getJsonObject("groups").getJsonObject("g");
+    return group.getJsonObject("shards").getJsonObject("orders/" + shard);
+  }
+
+  @Example
+  void theMapSaysWhoOwnsWhatWhileNoDispatcherAnswers() {
+    JsonArray shards = new JsonArray().add(shard(0, "c1", 5L, 7L)).add(shard(1, "c1", 5L, 5L));
+    state.looked("n2", answer(new JsonArray().add(group(shards)), new JsonArray(), null), 1_000);
+    Map<String, JsonObject> ownership =
+        Map.of(
+            "g/orders/0", owner("OWNED", "c2", 2).put("nextOwner", null),
+            "g/orders/1", owner("DRAINING", "c1", 1).put("nextOwner", "c2"),
+            "g/orders/2", owner("OWNED", "c2", 1));
+    Map<String, JsonObject> registry = Map.of("g/c2", member("c2"));
+    state.mapsRead(ownership, registry, READ);
+    assertThat(told().getJsonObject("cluster").containsKey("owners"))
+        .as("a dispatcher answers")
+        .isFalse();
+    assertThat(shardNow(0).getString("owner")).isEqualTo("c1");
+
+    state.dispatcherSilent();
+    state.mapsRead(ownership, registry, READ);
+    assertThat(told().getJsonObject("cluster").getJsonObject("owners"))
+        .isEqualTo(JsonObject.of("source", "map", "asOf", "2026-11-30T12:00:00Z"));
+    assertThat(shardNow(0))
+        .as("what the map does not say is as it was known last")
+        .isEqualTo(
+            JsonObject.of("topic", "orders", "shard", 0, "owner", "c2", "epoch", 2)
+                .put("state", "OWNED")
+                .put("committed", 5)
+                .put("end", 7)
+                .put("lag", 2));
+    assertThat(shardNow(1).getString("state")).isEqualTo("DRAINING");
+    assertThat(shardNow(1).getString("nextOwner")).isEqualTo("c2");
+    assertThat(shardNow(2).getString("owner")).isEqualTo("c2");
+    JsonObject group = told().getJsonObject("groups").getJsonObject("g");
+    assertThat(group.getString("status")).isEqualTo("OK");
+    assertThat(group.getJsonObject("members"))
+        .isEqualTo(
+            new JsonObject(
+                "{\"c1\":{\"node\":\"uuid\",\"host\":\"h\",\"consumed\":7,\"lastHeartbeatMs\":12,\"shards\":1},"
+                    + "\"c2\":{\"node\":\"session-c2\",\"host\":\"h2\",\"shards\":2}}"));
+
+    state.looked("n3", answer(new JsonArray().add(group(shards)), new JsonArray(), null), 2_000);
+    assertThat(told().getJsonObject("cluster").containsKey("owners")).isFalse();
+    assertThat(shardNow(0).getString("owner")).as("the log decides").isEqualTo("c1");
+    assertThat(shardNow(2)).isNull();
+  }
+
+  @Example
+  void theMapShowsGroupsThatNobodyKnows() {
+    state.dispatcherSilent();
+    state.mapsRead(
+        Map.of("g/orders/0", owner("OWNED", "c1", 3), "g/orders/1", owner("FREE", null, 2)),
+        Map.of("g/c1", member("c1")),
+        READ);
+    assertThat(told().getJsonObject("groups"))
+        .isEqualTo(
+            new JsonObject(
+                "{\"g\":{\"mode\":\"sharded\",\"members\":{\"c1\":{\"node\":\"session-c1\",\"host\":\"h2\","
+                    + "\"shards\":1}},\"shards\":{\"orders/0\":{\"topic\":\"orders\",\"shard\":0,"
+                    + "\"owner\":\"c1\",\"epoch\":3,\"state\":\"OWNED\"},\"orders/1\":{\"topic\":"
+                    + "\"orders\",\"shard\":1,\"epoch\":2,\"state\":\"FREE\"}}}}"));
+  }
+
+  /** A dispatcher knows that an owner has died before the log has another one. */
+  @Example
+  void theMapDoesNotUndoWhatADispatcherHasSaid() {
+    JsonArray shards = new JsonArray().add(shard(0, null, 5L, 7L)).add(shard(1, "c1", 5L, 5L));
+    shards.getJsonObject(1).put("epoch", 9);
+    state.looked("n2", answer(new JsonArray().add(group(shards)), new JsonArray(), null), 1_000);
+    state.dispatcherSilent();
+    state.mapsRead(
+        Map.of("g/orders/0", owner("OWNED", "c1", 1), "g/orders/1", owner("FREE", null, 8)),
+        Map.of(),
+        READ);
+    assertThat(shardNow(0).getString("state")).isEqualTo("FREE");
+    assertThat(shardNow(1).getString("owner")).isEqualTo("c1");
+    // An entry that was lost takes nothing away, and garbage adds nothing.
+    state.mapsRead(
+        Map.of("hello", new JsonObject(), "g/orders/0", new JsonObject(), "g/orders/7", owner("?", "x", 1)),
+        Map.of("g/c9", new JsonObject(), "g/c8", member("c7")),
+        READ);
+    JsonObject group = told().getJsonObject("groups").getJsonObject("g");
+    assertThat(group.getJsonObject("shards").fieldNames())
+        .containsExactlyInAnyOrder("orders/0", "orders/1");
+    assertThat(group.getJsonObject("members").fieldNames()).containsExactly("c1");
+  }
+
   @Example
   void movesKeepTheirNumbersAndGetTheirFiguresLater() {
     JsonArray none = new JsonArray();
@@ -266,8 +373,13 @@ class LiveStateTest {
   }
 
   private void someFact(Random random, long now) {
-    switch (random.nextInt(6)) {
+    switch (random.nextInt(7)) {
       case 0 -> state.dispatcherSilent();
+      case 2 ->
+          state.mapsRead(
+              Map.of("g/orders/" + random.nextInt(5), owner("OWNED", "c2", random.nextInt(4))),
+              random.nextBoolean() ? Map.of() : Map.of("g/c2", member("c2")),
+              READ.plusSeconds(now));
       case 1 -> state.clusterSilent();
       default -> {
         JsonArray groups = new JsonArray();

@@ -353,7 +353,18 @@ class LivePageTest extends PageBase {
     visit.sees(visit.page().getByLabel("orders/0, owned by amber, lag unknown, epoch unknown"));
     visit.sees(visit.page().getByLabel("orders/1, owned by amber, lag 0 messages, epoch 3"));
     visit.reads(visit.banner(), "dispatcher—unknown");
-    visit.sees(visit.page().getByText("No dispatcher answers"));
+    visit.sees(visit.page().getByText("No dispatcher answers: groups are shown as they were"));
+    live.change(
+        JsonObject.of(
+            "cluster",
+            JsonObject.of(
+                "owners", JsonObject.of("source", "map", "asOf", "2026-11-30T12:00:00Z"))));
+    visit.sees(
+        visit.page()
+            .getByText(
+                "No dispatcher answers: owners are shown as the shared map says, read at"));
+    live.change(JsonObject.of("cluster", JsonObject.of("owners", null)));
+    visit.sees(visit.page().getByText("No dispatcher answers: groups are shown as they were"));
     visit.shard("orders/0").click();
     visit.reads(visit.details(), "lag—unknown");
     visit.shard("orders/1").click();

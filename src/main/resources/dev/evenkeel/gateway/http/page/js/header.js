@@ -1,5 +1,5 @@
 import { html, useEffect, useState } from './lib.js';
-import { figure, known } from './words.js';
+import { clock, figure, known } from './words.js';
 
 const CONDITIONS = {
   live: { glyph: '●', word: 'live' },
@@ -47,7 +47,10 @@ export function Notice({ feed, state }) {
       text = `Stale: the connection is lost. ${shown} Trying again in ${wait} s.`;
     }
   } else if (state !== null && !known(state.cluster?.dispatcher)) {
-    text = 'No dispatcher answers: groups are shown as they were last known.';
+    const owners = state.cluster?.owners;
+    text = known(owners)
+      ? `No dispatcher answers: owners are shown as the shared map says, read at ${clock(owners.asOf)}; the rest as it was last known.`
+      : 'No dispatcher answers: groups are shown as they were last known.';
   }
   return text === null ? null : html`<p class="notice"><span aria-hidden="true">◌ </span>${text}</p>`;
 }
