@@ -34,6 +34,7 @@ public final class AllowedClasses {
           DedupSteps.class.getName(),
           DedupClaimSweep.class.getName(),
           HeardQuestion.class.getName());
+          DedupKeysLook.class.getName());
 
   private AllowedClasses() {}
 

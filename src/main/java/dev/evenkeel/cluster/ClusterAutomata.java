@@ -1,6 +1,8 @@
 package dev.evenkeel.cluster;
 
+import dev.evenkeel.dedup.KeyInFlight;
 import dev.evenkeel.dedup.SharedAutomata;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
@@ -22,4 +24,10 @@ public interface ClusterAutomata extends SharedAutomata {
    * @param alive processes that are known to live
    */
   CompletionStage<Sweep> sweep(Set<String> alive, Set<String> ended);
+
+  /**
+   * Keys that are held for {@code heldMillisMin} or longer: some of them if there are many. Every
+   * node must be of a version that has this call.
+   */
+  CompletionStage<List<KeyInFlight>> heldFor(long heldMillisMin);
 }

@@ -7,6 +7,7 @@ import dev.evenkeel.dedup.Claim;
 import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.HeadMessage;
 import dev.evenkeel.dedup.Lease;
+import dev.evenkeel.dedup.KeyInFlight;
 import dev.evenkeel.dedup.SharedBucket;
 import dev.evenkeel.dedup.SharedCodec;
 import dev.evenkeel.dedup.Step;
@@ -22,7 +23,9 @@ import io.vertx.core.eventbus.Message;
 import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.internal.ContextInternal;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -208,6 +211,21 @@ final class HazelcastAutomata implements ClusterAutomata {
             vertx,
             () -> map.<byte[]>executeOnEntries(new DedupClaimSweep(alive, ended, nowMillis())))
         .map(this::swept)
+        .toCompletionStage();
+  }
+
+  @Override
+  public CompletionStage<List<KeyInFlight>> heldFor(long heldMillisMin) {
+    return sweeps
+        .run(
+            vertx,
+            () -> map.<byte[]>executeOnEntries(new DedupKeysLook(nowMillis() - heldMillisMin)))
+        .map(
+            replies ->
+                replies.values().stream()
+                    .filter(Objects::nonNull)
+                    .flatMap(reply -> SharedCodec.inFlight(reply).stream())
+                    .toList())
         .toCompletionStage();
   }
 

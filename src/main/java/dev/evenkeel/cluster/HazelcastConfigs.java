@@ -136,8 +136,9 @@ final class HazelcastConfigs {
         List.of(
             "__vertx.haInfo",
             "__vertx.nodeInfo",
-            HazelcastMaps.REGISTRY,
-            HazelcastMaps.OWNERSHIP)) {
+            SharedMaps.REGISTRY,
+            SharedMaps.OWNERSHIP,
+            SharedMaps.DEDUP_KEYS)) {
       config.addMapConfig(new MapConfig(map).setBackupCount(1));
     }
     config.addMapConfig(

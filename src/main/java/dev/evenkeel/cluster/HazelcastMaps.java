@@ -3,19 +3,18 @@ package dev.evenkeel.cluster;
 import com.hazelcast.core.HazelcastInstance;
 import io.vertx.core.Vertx;
 
-/** The {@link SharedMaps} of a Hazelcast instance. Their names are a contract. */
+/** The {@link SharedMaps} of a Hazelcast instance. */
 final class HazelcastMaps implements SharedMaps {
-  static final String REGISTRY = "evenkeel.registry";
-  static final String OWNERSHIP = "evenkeel.ownership";
-
   private final MapCalls calls = new MapCalls("evenkeel-maps");
   private final HazelcastTable registry;
   private final HazelcastTable ownership;
+  private final HazelcastTable dedupKeys;
 
   /** Blocks while Hazelcast makes the maps. */
   HazelcastMaps(Vertx vertx, HazelcastInstance hazelcast) {
     registry = new HazelcastTable(vertx, hazelcast.getMap(REGISTRY), calls);
     ownership = new HazelcastTable(vertx, hazelcast.getMap(OWNERSHIP), calls);
+    dedupKeys = new HazelcastTable(vertx, hazelcast.getMap(DEDUP_KEYS), calls);
   }
 
   @Override
@@ -26,6 +25,11 @@ final class HazelcastMaps implements SharedMaps {
   @Override
   public SharedTable ownership() {
     return ownership;
+  }
+
+  @Override
+  public SharedTable dedupKeys() {
+    return dedupKeys;
   }
 
   /** Refuses calls from now on. */

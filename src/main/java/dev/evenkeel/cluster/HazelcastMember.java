@@ -225,6 +225,11 @@ final class HazelcastMember implements ClusterMember {
   }
 
   @Override
+  public SharedTable dedupKeys() {
+    return maps.dedupKeys();
+  }
+
+  @Override
   public ClusterAutomata dedup() {
     return dedup;
   }

@@ -66,8 +66,7 @@ final class HazelcastTable implements SharedTable {
           Set<String> foreignNow = new HashSet<>();
           boolean whole =
               each(
-                  map.entrySet(),
-                  entry -> all.put((String) entry.getKey(), read(entry, problems)));
+                  map.entrySet(), entry -> all.put((String) entry.getKey(), read(entry, problems)));
           if (!whole) {
             // Of a class that nodes make no objects of: the key of a value, or the key itself.
             whole =

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
@@ -33,6 +34,9 @@ public final class SharedBucket {
    * @param head the claim that works on it now
    */
   public record Swept(DedupKey key, int evicted, @Nullable SharedClaim head) {}
+
+  static final int LOOKED_AT_MAX = 1_000;
+  static final int HELD_MAX = 64;
 
   /** In the order of their last use. */
   private final LinkedHashMap<DedupKey, Automaton<SharedClaim>> automata =
@@ -107,6 +111,26 @@ public final class SharedBucket {
         });
     automata.values().removeIf(automaton -> automaton.head() == null);
     return swept;
+  }
+
+  /**
+   * Keys whose head works since {@code sinceMillisMax} or longer. Looks at {@link #LOOKED_AT_MAX}
+   * keys at most, those that were used least recently, and gives {@link #HELD_MAX} of them at most:
+   * so it takes no longer if many are in flight.
+   */
+  public List<KeyInFlight> heldSince(long sinceMillisMax) {
+    List<KeyInFlight> held = new ArrayList<>();
+    int looked = 0;
+    for (Map.Entry<DedupKey, Automaton<SharedClaim>> each : automata.entrySet()) {
+      SharedClaim head = Objects.requireNonNull(each.getValue().head());
+      if (head.sinceMillis <= sinceMillisMax) {
+        held.add(KeyInFlight.of(each.getKey(), head, each.getValue().tail()));
+      }
+      if (++looked == LOOKED_AT_MAX || held.size() == HELD_MAX) {
+        break;
+      }
+    }
+    return held;
   }
 
   /** All members that have claims. */

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -117,6 +118,33 @@ public final class SharedCodec {
     return all(in, it -> new SharedBucket.Swept(it.key(), it.u8(), it.claim()));
   }
 
+  /** Writes keys that a look into a bucket found. */
+  public static byte[] inFlight(List<KeyInFlight> keys) {
+    Bytes out = new Bytes(64 * keys.size()).u8(VERSION);
+    for (KeyInFlight each : keys) {
+      put(out, each.key());
+      put(out, each.head());
+      put(out.i64(each.overdueMillis()), each.tail());
+    }
+    return out.toArray();
+  }
+
+  /** Reads what {@link #inFlight(List)} wrote. */
+  public static List<KeyInFlight> inFlight(byte[] bytes) {
+    return all(
+        checked(bytes),
+        it ->
+            new KeyInFlight(
+                it.key(), Objects.requireNonNull(it.place()), it.bytes.getLong(), it.place()));
+  }
+
+  private static void put(Bytes out, KeyInFlight.@Nullable Place place) {
+    put(out, place == null ? "" : place.member());
+    if (place != null) {
+      out.i64(place.sinceMillis());
+    }
+  }
+
   private static <T> List<T> all(Reader in, Function<Reader, T> item) {
     List<T> items = new ArrayList<>();
     while (in.bytes.hasRemaining()) {
@@ -202,6 +230,11 @@ public final class SharedCodec {
       byte[] read = new byte[u8()];
       bytes.get(read);
       return new String(read, StandardCharsets.UTF_8);
+    }
+
+    KeyInFlight.@Nullable Place place() {
+      String member = member();
+      return member.isEmpty() ? null : new KeyInFlight.Place(member, bytes.getLong());
     }
 
     private Worker worker(byte[] read, long shard, long work) {

@@ -22,6 +22,7 @@ import dev.evenkeel.dispatcher.core.UnheardMember;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Quota;
@@ -375,6 +376,7 @@ final class Activation {
       reconcileAtMillis = nowMillis + options.get(DispatcherOptions.REBALANCE_MILLIS);
       registry.reconcile();
       ownership.reconcile();
+      sweeper.reconcile();
       // In case a change of the cluster was missed.
       clusterChanged();
     }
@@ -416,6 +418,7 @@ final class Activation {
     levels.abandon();
     registry.close();
     ownership.close();
+    sweeper.close();
   }
 
   // ---- Actions
@@ -544,13 +547,12 @@ final class Activation {
     } else if (action instanceof DispatcherAction.Ownership a) {
       int shard = a.shard().shard();
       String key = OwnershipEntry.key(a.group(), a.topic(), shard);
-      if (a.lease() == null) {
+      if (a.lease() == null || a.lease().stage() == Lease.Stage.FINISHED) {
         ownership.remove(key);
       } else {
         ownership.put(
             key,
-            OwnershipEntry.of(
-                a.group(), a.topic(), shard, a.lease(), core.term(), clock.millis()));
+            OwnershipEntry.of(a.group(), a.topic(), shard, a.lease(), core.term(), clock.millis()));
       }
     } else {
       throw new AssertionError(action);

@@ -1,14 +1,20 @@
 package dev.evenkeel.dispatcher;
 
+import dev.evenkeel.bus.maps.DedupKeyEntry;
 import dev.evenkeel.cluster.ClusterMember;
+import dev.evenkeel.dedup.KeyInFlight;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,6 +23,8 @@ import org.slf4j.LoggerFactory;
  * Frees the keys of processes that have ended in the shared dedup map, and keys that are overdue:
  * once a second while any group deduplicates or any claim was found by the last sweep, else every
  * {@value #IDLE_SWEEP_MILLIS} ms; one sweep at a time.
+ * once a second while any group deduplicates, one sweep at a time. It also keeps the view of keys
+ * that are held for long.
  *
  * <p>The owner of a claim has ended if it is no member of the cluster and {@link SessionEnds} finds
  * no connection of it. That no heartbeat came from it lately says nothing: it may have connected
@@ -28,6 +36,8 @@ final class DedupSweeper {
 
   /** Programs may claim keys without a group. A sweep of an empty map is a message to each node. */
   static final long IDLE_SWEEP_MILLIS = 3_000;
+  /** A key that is held for this time is in the view. Most keys are free much sooner. */
+  private static final long HELD_MILLIS_MIN = 1_000;
 
   private final ClusterMember cluster;
   private final Context context;
@@ -38,6 +48,8 @@ final class DedupSweeper {
   /** Whether the last sweep found claims. */
   private boolean foundAny;
 
+  private final SharedMapMirror view;
+  private long sweepAtMillis;
   private boolean sweeping;
 
   /**
@@ -49,11 +61,17 @@ final class DedupSweeper {
     this.context = context;
     this.sessions = sessions;
     this.meters = meters;
+    view = new SharedMapMirror(cluster.dedupKeys(), context);
   }
 
   void tick(DispatcherCore core, long nowMillis) {
     boolean busy = foundAny || anyDeduplicates(core);
     if (sweeping || nowMillis - sweptMillis < (busy ? SWEEP_MILLIS : IDLE_SWEEP_MILLIS)) {
+    if (sweeping || nowMillis < sweepAtMillis) {
+      return;
+    }
+    if (!anyDeduplicates(core)) {
+      view.putAll(Map.of());
       return;
     }
     sweptMillis = nowMillis;
@@ -63,6 +81,7 @@ final class DedupSweeper {
     sweep(alive, Set.of())
         .compose(unknown -> ended(core, unknown))
         .compose(ended -> ended.isEmpty() ? Future.succeededFuture() : sweep(alive, ended))
+        .compose(swept -> show(core.featureLevel()))
         .onComplete(
             done -> {
               sweeping = false;
@@ -70,6 +89,43 @@ final class DedupSweeper {
                 LOG.debug("the dedup map could not be swept", done.cause());
               }
             });
+  }
+
+  private Future<Void> show(int featureLevel) {
+    if (featureLevel < FeatureLevel.DEDUP_KEYS) {
+      return Future.succeededFuture();
+    }
+    return Future.fromCompletionStage(cluster.dedup().heldFor(HELD_MILLIS_MIN), context)
+        .map(
+            held -> {
+              Map<String, JsonObject> entries = new HashMap<>();
+              held.forEach(each -> entries.put(each.key().toString(), entry(each)));
+              view.putAll(entries);
+              return null;
+            });
+  }
+
+  private static JsonObject entry(KeyInFlight key) {
+    KeyInFlight.Place tail = key.tail();
+    return new DedupKeyEntry(
+            DedupKeyEntry.VERSION,
+            key.state().name(),
+            key.head().member(),
+            key.head().sinceMillis(),
+            key.overdueMillis(),
+            tail == null ? null : tail.member(),
+            tail == null ? null : (Long) tail.sinceMillis())
+        .json();
+  }
+
+  /** Repairs the view. */
+  void reconcile() {
+    view.reconcile();
+  }
+
+  /** Writes nothing from now on: another dispatcher does. */
+  void close() {
+    view.close();
   }
 
   /** Completes with the owners of claims that are neither alive nor ended. */

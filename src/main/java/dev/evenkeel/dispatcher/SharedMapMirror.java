@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -45,6 +46,21 @@ final class SharedMapMirror {
     wanted.remove(key);
     dirty.add(key);
     write();
+  }
+
+  /** Wants these entries and no others. */
+  void putAll(Map<String, JsonObject> entries) {
+    for (String key : List.copyOf(wanted.keySet())) {
+      if (!entries.containsKey(key)) {
+        remove(key);
+      }
+    }
+    entries.forEach(
+        (key, value) -> {
+          if (!value.equals(wanted.get(key))) {
+            put(key, value);
+          }
+        });
   }
 
   /** Puts what is missing or has another value, removes what is too much. */

@@ -13,6 +13,7 @@ import dev.evenkeel.dedup.ClusteredCoordinator.Settings;
 import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.DedupScope;
 import dev.evenkeel.dedup.Departure;
+import dev.evenkeel.dedup.KeyInFlight;
 import dev.evenkeel.dedup.Ticket;
 import dev.evenkeel.dedup.Worker;
 import dev.evenkeel.protocol.HostPort;
@@ -131,6 +132,29 @@ class SharedAutomataTest {
                 giveBack(to, waiter);
               }
             });
+  }
+
+  /** Whoever asks, the node that holds a bucket answers for it. */
+  @Test
+  void keysThatAreHeldForLongAreSeenByAll() {
+    ClusteredCoordinator atClient = at(client, BY_MESSAGE);
+    List<DedupKey> held = new ArrayList<>();
+    for (int i = 0; i < 40; i++) {
+      DedupKey key = key();
+      ask(atClient, key);
+      held.add(key);
+    }
+    ask(at(two, BY_MESSAGE), held.get(0));
+    for (ClusterMember each : List.of(one, two)) {
+      List<KeyInFlight> seen = result(each.dedup().heldFor(0));
+      assertThat(seen).extracting(KeyInFlight::key).containsExactlyInAnyOrderElementsOf(held);
+      assertThat(seen).allMatch(key -> key.head().member().equals(client.id()));
+      assertThat(seen.stream().filter(key -> key.tail() != null))
+          .singleElement()
+          .satisfies(key -> assertThat(key.key()).isEqualTo(held.get(0)))
+          .satisfies(key -> assertThat(key.tail().member()).isEqualTo(two.id()));
+      assertThat(result(each.dedup().heldFor(MINUTE))).isEmpty();
+    }
   }
 
   @Test

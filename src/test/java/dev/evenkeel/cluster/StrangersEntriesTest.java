@@ -54,7 +54,7 @@ class StrangersEntriesTest {
     config.setClassLoader(StrangersEntriesTest.class.getClassLoader());
     config.getSerializationConfig().setJavaSerializationFilterConfig(null);
     stranger = Hazelcast.newHazelcastInstance(config);
-    map = stranger.getMap(HazelcastMaps.OWNERSHIP);
+    map = stranger.getMap(SharedMaps.OWNERSHIP);
   }
 
   @AfterEach
@@ -90,7 +90,8 @@ class StrangersEntriesTest {
         .anySatisfy(
             text ->
                 assertThat(text)
-                    .startsWith("map evenkeel.ownership has an entry that no node wrote, at 'text': Failed")
+                    .startsWith(
+                        "map evenkeel.ownership has an entry that no node wrote, at 'text': Failed")
                     .contains("find out who writes to the map"));
     assertThat(result(table.all())).hasSize(6);
     assertThat(warnings()).as("it says so once").hasSize(6);
@@ -114,7 +115,7 @@ class StrangersEntriesTest {
             .filter(each -> each.getCluster().getMembers().size() == 2)
             .findFirst()
             .orElseThrow()
-            .getMap(HazelcastMaps.OWNERSHIP);
+            .getMap(SharedMaps.OWNERSHIP);
     assertThat(map.get("object")).isEqualTo(new Theirs("x"));
     assertThatThrownBy(() -> nodes.get("object")).hasStackTraceContaining("Theirs");
   }

@@ -55,6 +55,37 @@ class SharedBucketTest {
     assertThat(bucket.keys()).isOne();
   }
 
+  private List<KeyInFlight> heldSince(long millis) {
+    List<KeyInFlight> held = bucket.heldSince(millis);
+    assertThat(SharedCodec.inFlight(SharedCodec.inFlight(held))).isEqualTo(held);
+    return held;
+  }
+
+  @Test
+  void keysThatAreHeldForLongAreSeen() {
+    apply(MANY, step(Kind.ENQUEUE, 1, "a", 1), step(Kind.ENQUEUE, 2, "b", 1));
+    bucket.apply(List.of(step(Kind.ENQUEUE, 2, "c", 1), step(Kind.ENQUEUE, 3, "c", 2)), 9, MANY);
+    assertThat(heldSince(0)).isEmpty();
+    assertThat(heldSince(1))
+        .containsExactly(
+            new KeyInFlight(key(1), new KeyInFlight.Place("a", 1), 101, null),
+            new KeyInFlight(
+                key(2), new KeyInFlight.Place("b", 1), 101, new KeyInFlight.Place("c", 9)));
+    assertThat(heldSince(9)).extracting(KeyInFlight::state)
+        .containsExactly(State.PROCESS, State.BLOCK, State.PROCESS);
+    assertThat(bucket.keys()).as("it only looks").isEqualTo(3);
+  }
+
+  @Test
+  void howManyKeysItLooksAtDoesNotGrowWithThem() {
+    for (int i = 0; i < 2 * SharedBucket.LOOKED_AT_MAX; i++) {
+      long now = i < SharedBucket.LOOKED_AT_MAX ? 100 : 1;
+      bucket.apply(List.of(step(Kind.ENQUEUE, i, "a", i)), now, 1_000_000);
+    }
+    assertThat(heldSince(1)).as("they were used too recently to be looked at").isEmpty();
+    assertThat(heldSince(100)).hasSize(SharedBucket.HELD_MAX);
+  }
+
   @Test
   void pastTheLimitTheKeyNotUsedForLongestGoesAndIsCounted() {
     apply(2, step(Kind.ENQUEUE, 1, "a", 1), step(Kind.ENQUEUE, 2, "a", 2));

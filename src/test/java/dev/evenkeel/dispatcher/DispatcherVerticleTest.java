@@ -28,6 +28,8 @@ import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.cluster.ClusterMember;
+import dev.evenkeel.dedup.DedupKey;
+import dev.evenkeel.dedup.KeyInFlight;
 import dev.evenkeel.dispatcher.level.LevelDispatcher;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogNode;
@@ -41,6 +43,7 @@ import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -753,6 +756,62 @@ class DispatcherVerticleTest {
     // No heartbeat has come from any of them.
     cluster.claimants().addAll(List.of("s-new", "s-old", "c-old", a.connection));
     await().until(() -> cluster.claimants().equals(Set.of("s-new", a.connection)));
+  }
+
+  private static KeyInFlight held(long key, String tail) {
+    return new KeyInFlight(
+        new DedupKey(0, key),
+        new KeyInFlight.Place("c-a", 1_000),
+        61_000,
+        tail == null ? null : new KeyInFlight.Place(tail, 2_000));
+  }
+
+  @Test
+  void keysThatAreHeldForLongAreInTheirMapWhileAGroupDeduplicates() throws Exception {
+    FakeCluster.Table keys = (FakeCluster.Table) cluster.dedupKeys();
+    broker.featureLevel = FeatureLevel.DEDUP_KEYS;
+    cluster.held(List.of(held(1, null), held(2, "c-b")));
+    TestMember a = ownsAll(new TestMember("a", GroupPolicy.of("sharded", null, null, "payload")));
+    String first = "00000000000000000000000000000001";
+    String second = "00000000000000000000000000000002";
+    await().until(() -> keys.entries.size() == 2);
+    assertThat(keys.entries.get(first).encode())
+        .isEqualTo(
+            "{\"v\":1,\"state\":\"PROCESS\",\"clusterMember\":\"c-a\",\"sinceMillis\":1000,"
+                + "\"overdueMillis\":61000}");
+    assertThat(keys.entries.get(second).encode())
+        .isEqualTo(
+            "{\"v\":1,\"state\":\"BLOCK\",\"clusterMember\":\"c-a\",\"sinceMillis\":1000,"
+                + "\"overdueMillis\":61000,\"waitingClusterMember\":\"c-b\","
+                + "\"waitingSinceMillis\":2000}");
+    await(keys.clear());
+    keys.entries.put("hello", new JsonObject());
+    await().until(() -> keys.entries.keySet().equals(Set.of(first, second)));
+    cluster.held(List.of(held(2, null)));
+    await()
+        .until(
+            () ->
+                keys.entries.keySet().equals(Set.of(second))
+                    && keys.entries.get(second).getString("state").equals("PROCESS"));
+    a.silence();
+    await(a.beat(true));
+    await(
+        ask(
+            Addresses.groups("n1"),
+            JsonObject.of("forget", new JsonObject().put("group", "g").putNull("topic"))));
+    await().until(keys.entries::isEmpty);
+  }
+
+  /** A node of the former version cannot answer. */
+  @Test
+  void whileVersionsDifferNobodyIsAskedForKeys() {
+    broker.featureLevel = FeatureLevel.DEDUP_KEYS - 1;
+    cluster.held(List.of(held(1, null)));
+    ownsAll(new TestMember("a", GroupPolicy.of("sharded", null, null, "payload")));
+    await().until(() -> cluster.sweeps() > 2);
+    assertThat(cluster.looks()).isZero();
+    broker.featureLevel = FeatureLevel.DEDUP_KEYS;
+    await().until(() -> cluster.looks() > 0);
   }
 
   @Test

@@ -25,6 +25,9 @@ final class FakeBroker {
   private static final int DATA_GROUPS = 2;
 
   final ModelLog log;
+
+  /** What it says all nodes read. */
+  volatile int featureLevel;
   private final Vertx vertx;
   private volatile boolean mute;
 
@@ -51,6 +54,7 @@ final class FakeBroker {
       message.reply(
           Views.of("n1", "n1", List.of("n1", "n1"), List.of("n1"), List.copyOf(log.topics))
               .toJson()
+              .put("featureLevel", featureLevel)
               .toBuffer());
     }
   }

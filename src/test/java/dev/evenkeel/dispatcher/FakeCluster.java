@@ -4,6 +4,7 @@ import dev.evenkeel.Partial;
 import dev.evenkeel.cluster.ClusterAutomata;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.SharedTable;
+import dev.evenkeel.dedup.KeyInFlight;
 import dev.evenkeel.log.Elections;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
@@ -21,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -32,6 +34,7 @@ final class FakeCluster implements ClusterMember {
   private final List<Consumer<Change>> handlers = new CopyOnWriteArrayList<>();
   private final Table registry = new Table();
   private final Table ownership = new Table();
+  private final Table dedupKeys = new Table();
 
   public FakeCluster(Vertx vertx) {
     this.vertx = vertx;
@@ -99,6 +102,25 @@ final class FakeCluster implements ClusterMember {
   }
 
   @Override
+  public SharedTable dedupKeys() {
+    return dedupKeys;
+  }
+
+  /** The keys that are held for long. */
+  void held(List<KeyInFlight> keys) {
+    dedup.held = keys;
+  }
+
+  /** How often it was swept, and how often it was asked for these keys. */
+  int sweeps() {
+    return dedup.sweeps.get();
+  }
+
+  int looks() {
+    return dedup.looks.get();
+  }
+
+  @Override
   public ClusterAutomata dedup() {
     return Partial.of(ClusterAutomata.class, dedup);
   }
@@ -116,12 +138,21 @@ final class FakeCluster implements ClusterMember {
   private static final class Automata {
     final Set<String> claimants = ConcurrentHashMap.newKeySet();
     volatile Set<String> alive;
+    final AtomicInteger sweeps = new AtomicInteger();
+    final AtomicInteger looks = new AtomicInteger();
+    volatile List<KeyInFlight> held = List.of();
+
+    CompletionStage<List<KeyInFlight>> heldFor(long heldMillisMin) {
+      looks.incrementAndGet();
+      return CompletableFuture.completedStage(held);
+    }
 
     String member() {
       return "n1";
     }
 
     CompletionStage<ClusterAutomata.Sweep> sweep(Set<String> living, Set<String> ended) {
+      sweeps.incrementAndGet();
       alive = Set.copyOf(living);
       int before = claimants.size();
       claimants.removeAll(ended);

@@ -33,7 +33,8 @@ class FormerReaderTest {
           "clusterMember",
           "9f8e",
           "wishes",
-          new Heartbeat.Wishes(null, null, 1_000, 2_000L, "key", List.of(5L, 6L), null, 3_000, null, 5));
+          new Heartbeat.Wishes(
+              null, null, 1_000, 2_000L, "key", List.of(5L, 6L), null, 3_000, null, 5));
 
   private static final JsonObject WRITTEN =
       Registrations.of(new Member(BEAT, Set.of("t"), NOW - 500), 7);

@@ -22,7 +22,10 @@ final class LiveWatcher implements WebSocket.Listener, AutoCloseable {
   private final WebSocket socket;
 
   LiveWatcher(Node node) {
-    URI uri = URI.create(node.url().replace("http", "ws") + "/ws/live");
+    this(URI.create(node.url().replace("http", "ws") + "/ws/live"));
+  }
+
+  LiveWatcher(URI uri) {
     socket = HttpClient.newHttpClient().newWebSocketBuilder().buildAsync(uri, this).join();
   }
 

@@ -1,6 +1,9 @@
 package dev.evenkeel.functional;
 
 import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -56,6 +59,31 @@ public final class Program {
   /** The libraries that it needs besides these with a clustered Vert.x of its own. */
   static List<String> clusteredLibraries() {
     return libraries(CLUSTERED_LIBRARY).toList();
+  }
+
+  /** The libraries of a program that has no class of Evenkeel, and the classes of the examples. */
+  static List<String> vertxAndHazelcastAlone(Path directory) {
+    Pattern vertx =
+        Pattern.compile("(vertx-core|vertx-core-logging|netty-[a-z0-9-]+|jackson-core)-\\d.*\\.jar");
+    return Stream.of(libraries(vertx), libraries(CLUSTERED_LIBRARY), Stream.of(examples(directory)))
+        .flatMap(paths -> paths)
+        .toList();
+  }
+
+  /** A copy, because the other classes of the tests know Evenkeel. */
+  private static String examples(Path directory) {
+    try {
+      Path copy = directory.resolve("program");
+      Path to = Files.createDirectories(copy.resolve("examples"));
+      try (Stream<Path> files = Files.list(TEST_CLASSES.resolve("examples"))) {
+        for (Path file : files.toList()) {
+          Files.copy(file, to.resolve(file.getFileName()));
+        }
+      }
+      return copy.toString();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private static Stream<String> libraries(Pattern names) {

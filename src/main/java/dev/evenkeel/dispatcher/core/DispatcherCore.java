@@ -111,6 +111,11 @@ public final class DispatcherCore {
     }
   }
 
+  /** The feature level of the cluster, as far as it is known. */
+  public int featureLevel() {
+    return state.level;
+  }
+
   /**
    * Starts from what the log and the registry say.
    *

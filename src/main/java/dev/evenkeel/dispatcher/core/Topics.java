@@ -60,8 +60,7 @@ public final class Topics {
   Change show(List<TopicInfo> topics) {
     List<TopicInfo> now = new ArrayList<>(topics);
     now.sort(Comparator.comparingInt(TopicInfo::id));
-    Change change =
-        new Change(new HashSet<>(), new HashSet<>(), new HashSet<>(), new HashMap<>());
+    Change change = new Change(new HashSet<>(), new HashSet<>(), new HashSet<>(), new HashMap<>());
     int i = 0;
     int j = 0;
     while (i < all.size() || j < now.size()) {

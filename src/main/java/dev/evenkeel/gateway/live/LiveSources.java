@@ -25,8 +25,7 @@ import java.util.function.Supplier;
 /**
  * Asks for facts while somebody watches: the active dispatcher as often as {@link LookPlan} says,
  * the status of the cluster every second and, while no dispatcher answers, the shared maps every
- * second. Announced changes make it ask sooner. For use on one
- * context.
+ * second. Announced changes make it ask sooner. For use on one context.
  */
 final class LiveSources {
   private static final long STATUS_MILLIS = 1_000;

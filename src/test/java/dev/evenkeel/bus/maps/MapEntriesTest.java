@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Entries of the shared maps are read by other versions, and whatever strangers write does not harm. */
+/**
+ * Entries of the shared maps are read by other versions, and whatever strangers write does not
+ * harm.
+ */
 class MapEntriesTest {
   private static final String KEY = "billing/orders/3";
 
@@ -90,8 +93,18 @@ class MapEntriesTest {
     assertThat(OwnershipEntry.of(KEY, FORMER_OWNER))
         .isEqualTo(
             new OwnershipEntry(
-                0, "billing", "orders", 3, State.DRAINING, "c1", "c1-7f", 4, "c2",
-                1_700_000_000_000L, 0, 0));
+                0,
+                "billing",
+                "orders",
+                3,
+                State.DRAINING,
+                "c1",
+                "c1-7f",
+                4,
+                "c2",
+                1_700_000_000_000L,
+                0,
+                0));
     RegistryEntry member = RegistryEntry.of("billing/c1", FORMER_MEMBER);
     assertThat(member.v()).isZero();
     assertThat(member.topics()).isEqualTo(List.of("orders"));

@@ -84,6 +84,11 @@ class LiveSourcesTest {
         public SharedTable ownership() {
           return ownership;
         }
+
+        @Override
+        public SharedTable dedupKeys() {
+          throw new AssertionError("the live view does not show them");
+        }
       };
 
   @BeforeEach
@@ -173,8 +178,7 @@ class LiveSourcesTest {
     assertThat(ownership.reads).hasValue(0);
     refuses = true;
     JsonObject shown = awaitSource("map");
-    assertThat(shown.getJsonObject("groups").getJsonObject("g").getJsonObject("shards"))
-        .hasSize(1);
+    assertThat(shown.getJsonObject("groups").getJsonObject("g").getJsonObject("shards")).hasSize(1);
     refuses = false;
     shown = awaitSource(null);
     assertThat(shown.getJsonObject("groups")).as("the answer counts").isEmpty();

@@ -298,7 +298,13 @@ class LiveStateTest {
     assertThat(shardNow(1).getString("owner")).isEqualTo("c1");
     // An entry that was lost takes nothing away, and garbage adds nothing.
     state.mapsRead(
-        Map.of("hello", new JsonObject(), "g/orders/0", new JsonObject(), "g/orders/7", owner("?", "x", 1)),
+        Map.of(
+            "hello",
+            new JsonObject(),
+            "g/orders/0",
+            new JsonObject(),
+            "g/orders/7",
+            owner("?", "x", 1)),
         Map.of("g/c9", new JsonObject(), "g/c8", member("c7")),
         READ);
     JsonObject group = told().getJsonObject("groups").getJsonObject("g");

@@ -360,9 +360,9 @@ class LivePageTest extends PageBase {
             JsonObject.of(
                 "owners", JsonObject.of("source", "map", "asOf", "2026-11-30T12:00:00Z"))));
     visit.sees(
-        visit.page()
-            .getByText(
-                "No dispatcher answers: owners are shown as the shared map says, read at"));
+        visit
+            .page()
+            .getByText("No dispatcher answers: owners are shown as the shared map says, read at"));
     live.change(JsonObject.of("cluster", JsonObject.of("owners", null)));
     visit.sees(visit.page().getByText("No dispatcher answers: groups are shown as they were"));
     visit.shard("orders/0").click();
