@@ -124,6 +124,8 @@ public interface EvenkeelClient {
    * @throws dev.evenkeel.protocol.RefusedException INVALID also for options out of their bounds
    */
   Dedup dedup(DedupOptions options);
+
+  /**
    * Takes part in a coordinator, which keeps tracks in many programs level. It asks the cluster
    * only when a track is made.
    *
@@ -156,14 +158,11 @@ public interface EvenkeelClient {
   void onState(java.util.function.Consumer<ConnectionState> handler);
 
   /**
-   * Closes all streams and consumers of this client, which release their shards; then its
-   * producers, which flush; then its dedups, which give back their keys; then the connection. It takes up to the longest lock time of the
-   * consumers and then the longest delivery timeout of the producers. A Vert.x that was given to
-   * {@code Evenkeel.with} stays open. Never fails.
-   * Destroys the tracks of all coordinators of this client, and closes its streams and consumers,
-   * which release their shards; then its producers, which flush; then the connection. It takes up
-   * to the longest lock time of the consumers and then the longest delivery timeout of the
-   * producers. A Vert.x that was given to {@code Evenkeel.with} stays open. Never fails.
+   * Destroys the tracks of all coordinators of this client, and closes its streams, consumers and
+   * candidates, which release their shards and hand over; then its producers, which flush; then its
+   * dedups, which give back their keys; then the connection. It takes up to the longest lock time of
+   * the consumers and candidates and then the longest delivery timeout of the producers. A Vert.x
+   * that was given to {@code Evenkeel.with} stays open. Never fails.
    */
   Future<Void> close();
 }

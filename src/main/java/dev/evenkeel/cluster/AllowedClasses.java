@@ -33,7 +33,7 @@ public final class AllowedClasses {
           DedupBucket.class.getName(),
           DedupSteps.class.getName(),
           DedupClaimSweep.class.getName(),
-          HeardQuestion.class.getName());
+          HeardQuestion.class.getName(),
           DedupKeysLook.class.getName());
 
   private AllowedClasses() {}

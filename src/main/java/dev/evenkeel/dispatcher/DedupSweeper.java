@@ -22,9 +22,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Frees the keys of processes that have ended in the shared dedup map, and keys that are overdue:
  * once a second while any group deduplicates or any claim was found by the last sweep, else every
- * {@value #IDLE_SWEEP_MILLIS} ms; one sweep at a time.
- * once a second while any group deduplicates, one sweep at a time. It also keeps the view of keys
- * that are held for long.
+ * {@value #IDLE_SWEEP_MILLIS} ms; one sweep at a time. It also keeps the view of keys that are held
+ * for long.
  *
  * <p>The owner of a claim has ended if it is no member of the cluster and {@link SessionEnds} finds
  * no connection of it. That no heartbeat came from it lately says nothing: it may have connected
@@ -36,6 +35,7 @@ final class DedupSweeper {
 
   /** Programs may claim keys without a group. A sweep of an empty map is a message to each node. */
   static final long IDLE_SWEEP_MILLIS = 3_000;
+
   /** A key that is held for this time is in the view. Most keys are free much sooner. */
   private static final long HELD_MILLIS_MIN = 1_000;
 
@@ -49,7 +49,6 @@ final class DedupSweeper {
   private boolean foundAny;
 
   private final SharedMapMirror view;
-  private long sweepAtMillis;
   private boolean sweeping;
 
   /**
@@ -67,11 +66,6 @@ final class DedupSweeper {
   void tick(DispatcherCore core, long nowMillis) {
     boolean busy = foundAny || anyDeduplicates(core);
     if (sweeping || nowMillis - sweptMillis < (busy ? SWEEP_MILLIS : IDLE_SWEEP_MILLIS)) {
-    if (sweeping || nowMillis < sweepAtMillis) {
-      return;
-    }
-    if (!anyDeduplicates(core)) {
-      view.putAll(Map.of());
       return;
     }
     sweptMillis = nowMillis;
@@ -93,6 +87,10 @@ final class DedupSweeper {
 
   private Future<Void> show(int featureLevel) {
     if (featureLevel < FeatureLevel.DEDUP_KEYS) {
+      return Future.succeededFuture();
+    }
+    if (!foundAny) {
+      view.putAll(Map.of());
       return Future.succeededFuture();
     }
     return Future.fromCompletionStage(cluster.dedup().heldFor(HELD_MILLIS_MIN), context)

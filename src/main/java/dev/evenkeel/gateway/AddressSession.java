@@ -47,12 +47,11 @@ final class AddressSession extends MemberSession {
                 Listeners.at(vertx, address())
                     .otherwise(true)
                     .onSuccess(listens -> context.runOnContext(none -> looked(listens))));
-    keep();
   }
 
   private void looked(boolean listens) {
     if (listens) {
-      keep();
+      expiry.keep();
     }
   }
 
@@ -76,7 +75,7 @@ final class AddressSession extends MemberSession {
 
   /** Messages that have been sent may still be answered for a while. Then they are given back. */
   @Override
-  Future<Void> close() {
+  public Future<Void> close() {
     end(Refusal.UNKNOWN_SESSION.error("the session was closed"));
     return handler.close(consumer, REPLY_MILLIS_MAX);
   }

@@ -64,6 +64,11 @@ final class Expiry {
   /** A request that waited waits no longer. */
   void answered() {
     waiting--;
+    keep();
+  }
+
+  /** There was a sign of life that is no request. */
+  void keep() {
     if (ended == null) {
       restart();
     }

@@ -122,23 +122,18 @@ public final class GatewayVerticle extends VerticleBase {
           producers.closeIdle(System.currentTimeMillis());
           dedups.closeIdle();
         });
-    List<Future<?>> served = new ArrayList<>(List.of(sessions.start(), dedups.start()));
-    vertx.setPeriodic(IDLE_CHECK_MILLIS, timer -> producers.closeIdle(System.currentTimeMillis()));
-    List<Future<?>> served = new ArrayList<>(List.of(sessions.start(), tracks.start()));
+    List<Future<?>> served =
+        new ArrayList<>(List.of(sessions.start(), tracks.start(), dedups.start()));
     Operations.all().stream()
         .map(Operation::address)
         .filter(Objects::nonNull)
         .distinct()
         .map(
             address ->
-                address.equals(ApiAddresses.SESSIONS)
-                    ? serve(address, sessions::answer)
-                    : address.equals(ApiAddresses.DEDUP)
-                        ? serve(address, dedups::answer)
-                        : serve(address, (question, poll) -> answers.answer(address, question)))
                 switch (address) {
                   case ApiAddresses.SESSIONS -> serve(address, sessions::answer);
                   case ApiAddresses.COORDINATORS -> serve(address, tracks::answer);
+                  case ApiAddresses.DEDUP -> serve(address, dedups::answer);
                   default -> serve(address, (question, poll) -> answers.answer(address, question));
                 })
         .forEach(served::add);

@@ -1,23 +1,18 @@
 package dev.evenkeel.gateway;
 
 import dev.evenkeel.client.ConsumerOptions;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 
 /**
  * A member of a group on behalf of a program without the client library. It leaves the group when
  * it is closed, and when it has seen no sign of life for some time. Runs on one context.
  */
-abstract class MemberSession {
+abstract class MemberSession implements OwnedByGateway.Owned {
   final Vertx vertx;
+  final Expiry expiry;
   private final ConsumerOptions options;
-  private final String user;
-  private final int expiresMillis;
   private final Runnable onEnd;
-  private long timer = -1;
-  private RefusedException ended;
 
   /**
    * @param user who opened it; null: nobody is asked for
@@ -28,9 +23,8 @@ abstract class MemberSession {
       Vertx vertx, ConsumerOptions options, String user, int expiresMillis, Runnable onEnd) {
     this.vertx = vertx;
     this.options = options;
-    this.user = user;
-    this.expiresMillis = expiresMillis;
     this.onEnd = onEnd;
+    expiry = new Expiry(vertx, "session", user, expiresMillis, this::expire);
   }
 
   /** Name of the member. */
@@ -41,44 +35,20 @@ abstract class MemberSession {
   }
 
   int expiresMillis() {
-    return expiresMillis;
+    return expiry.millis();
   }
 
   /** Refuses a caller who is not the one who opened it, and counts as a sign of life. */
   void use(String caller) {
-    if (user != null && !user.equals(caller)) {
-      throw Refusal.FORBIDDEN.error("the session belongs to another user");
-    }
-    if (ended != null) {
-      throw ended;
-    }
-    keep();
-  }
-
-  /** There was a sign of life. */
-  final void keep() {
-    vertx.cancelTimer(timer);
-    if (ended == null && !isWaited()) {
-      timer = vertx.setTimer(expiresMillis, fired -> expire());
-    }
-  }
-
-  /** Whether it stays without a sign of life. */
-  boolean isWaited() {
-    return false;
+    expiry.use(caller);
   }
 
   /** The time without a sign of life is over: calls {@link #end}, and leaves the group. */
   abstract void expire();
 
-  /** Releases every shard, and leaves the group. */
-  abstract Future<Void> close();
-
   /** It has ended; further callers learn why. Does nothing if it had before. */
   final void end(RefusedException why) {
-    if (ended == null) {
-      ended = why;
-      vertx.cancelTimer(timer);
+    if (expiry.end(why)) {
       afterEnd(why);
       onEnd.run();
     }

@@ -28,7 +28,6 @@ import java.util.Set;
  * <p>A request for messages may have a name. If it is {@link #abandon abandoned} because its caller
  * has gone, it waits no longer, and the next request gets what it was given.
  */
-final class PolledConsumer implements OwnedByGateway.Owned {
 final class PolledConsumer extends MemberSession {
   /** Most bytes of payloads in an answer, unless its first message alone is larger. */
   private static final long BYTES_MAX = 1L << 20;
@@ -43,9 +42,6 @@ final class PolledConsumer extends MemberSession {
 
   private final Context context;
   private final HandlerStream stream;
-  private final ConsumerOptions options;
-  private final Expiry expiry;
-  private final Runnable onEnd;
 
   /** What has come and was not given to a caller yet. */
   private final ArrayDeque<Delivery> come = new ArrayDeque<>();
@@ -75,8 +71,6 @@ final class PolledConsumer extends MemberSession {
     super(vertx, options, user, expiresMillis, onEnd);
     this.context = vertx.getOrCreateContext();
     this.stream = (HandlerStream) stream;
-    this.options = options;
-    this.onEnd = onEnd;
     stream.pause();
     stream.exceptionHandler(why -> context.runOnContext(none -> end(RefusedException.of(why))));
     stream.handler(
@@ -84,7 +78,6 @@ final class PolledConsumer extends MemberSession {
           delivery.message().detach();
           context.runOnContext(none -> came(delivery));
         });
-    expiry = new Expiry(vertx, "session", user, expiresMillis, this::expire);
   }
 
   @Override
@@ -92,31 +85,11 @@ final class PolledConsumer extends MemberSession {
     return stream.consumer().member();
   }
 
-  ConsumerOptions options() {
-    return options;
-  }
-
-  int expiresMillis() {
-    return expiry.millis();
-  }
-
-  /** Refuses a caller who is not the one who opened it, and counts as a sign of life. */
-  void use(String caller) {
-    expiry.use(caller);
-  /** A request that waits needs no sign of life. */
-  @Override
-  boolean isWaited() {
-    return waiting != null;
-  }
-
   @Override
   void expire() {
     dropEnded();
     List<Delivery> diedOf = List.copyOf(given.keySet());
     end(expiry.timeout());
-    end(
-        Refusal.UNKNOWN_SESSION.error(
-            "the session has ended after %d ms without a request", expiresMillis()));
     stream.giveBackAndClose(diedOf);
   }
 
@@ -279,22 +252,10 @@ final class PolledConsumer extends MemberSession {
   /** Gives back what has not ended, releases every shard, and leaves the group. */
   @Override
   public Future<Void> close() {
-  Future<Void> close() {
     end(Refusal.UNKNOWN_SESSION.error("the session was closed"));
     return stream.giveBackAndClose();
   }
 
-  private void end(RefusedException why) {
-    if (expiry.end(why)) {
-      come.clear();
-      given.clear();
-      if (waiting != null) {
-        WaitingPoll last = waiting;
-        waiting = null;
-        vertx.cancelTimer(last.timer());
-        last.promise().fail(why);
-      }
-      onEnd.run();
   @Override
   void afterEnd(RefusedException why) {
     come.clear();

@@ -20,9 +20,7 @@ import dev.evenkeel.api.PolledMessageView;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.api.TextOrBytes;
 import dev.evenkeel.bus.Frames;
-import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
-import dev.evenkeel.client.ConsumerStream;
 import dev.evenkeel.client.ConsumerStream.Finishing;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
@@ -38,10 +36,9 @@ import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
-import java.util.Map;
-import java.util.UUID;
-import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * Answers {@code evenkeel.api.sessions}: members of groups for programs that do not use the client
@@ -56,13 +53,7 @@ final class SessionsApi {
 
   private final Vertx vertx;
   private final EvenkeelClient client;
-  private final OwnedByGateway<PolledConsumer> sessions;
-  private final Context context;
-  private final String gateway = UUID.randomUUID().toString().replace("-", "");
-  private final Map<String, MemberSession> sessions = new HashMap<>();
-  private int opening;
-  private boolean stopped;
-  private MessageConsumer<JsonObject> forwarded;
+  private final OwnedByGateway<MemberSession> sessions;
 
   SessionsApi(Vertx vertx, EvenkeelClient client) {
     this.vertx = vertx;
@@ -77,12 +68,6 @@ final class SessionsApi {
   /** Ends all sessions, which release their shards. Those that are being opened end at once. */
   Future<Void> stop() {
     return sessions.stop();
-    stopped = true;
-    Future<Void> closed =
-        Future.join(List.copyOf(sessions.values()).stream().map(MemberSession::close).toList())
-            .mapEmpty();
-    return closed.eventually(
-        () -> forwarded == null ? Future.succeededFuture() : forwarded.unregister());
   }
 
   /**
@@ -112,27 +97,23 @@ final class SessionsApi {
         .answer(ApiAddresses.SESSIONS, request);
   }
 
-  private PolledConsumer session(InSession in) {
-    PolledConsumer session =
-        sessions.get(in.session(), each -> each.options().getGroup().equals(in.group()));
   private MemberSession session(InSession in) {
-    MemberSession session = sessions.get(in.session());
-    if (session == null || !session.options().getGroup().equals(in.group())) {
-      throw unknown(in.session());
-    }
+    MemberSession session =
+        sessions.get(in.session(), each -> each.options().getGroup().equals(in.group()));
     session.use(in.user());
     return session;
   }
 
   /** A session that gets its messages by requests. */
   private PolledConsumer polled(InSession in) {
-    if (session(in) instanceof AddressSession other) {
+    MemberSession session = session(in);
+    if (session instanceof AddressSession other) {
       throw Refusal.INVALID.error(
           "the node sends the messages of this session to the address '%s': reply there, nobody can"
               + " ask for them or give results",
           other.address());
     }
-    return (PolledConsumer) session(in);
+    return (PolledConsumer) session;
   }
 
   private Future<AbandonedPoll> abandon(AbandonPoll asked, String poll) {
@@ -145,93 +126,43 @@ final class SessionsApi {
   }
 
   private Future<OpenedSession> open(OpenSession asked) {
-    ConsumerOptions options = options(asked);
-    return sessions
-        .open(
-            () -> client.stream(options, Finishing.MANUAL),
-            (stream, id) ->
-                new PolledConsumer(
-                    vertx,
-                    stream,
-                    options,
-                    asked.user(),
-                    asked.expiresMs(),
-                    () -> sessions.ended(id)))
-        .map(opened -> new OpenedSession(opened.id(), opened.owned().member(), asked.expiresMs()));
-    if (sessions.size() + opening >= SESSIONS_MAX) {
-      throw Refusal.OVERLOADED.error(
-          "this node has %d sessions: close some, or open one on another node", SESSIONS_MAX);
-    }
     JsonObject json = RecordJson.of(OpenSession.class).write(asked);
     AddressOptions address = AddressOptions.takeFrom(json);
     ConsumerOptions options = options(asked, json);
-    AddressHandler handler = address == null ? null : address.handler(vertx, options);
-    String id = gateway + "." + UUID.randomUUID().toString().replace("-", "");
-    Runnable onEnd = () -> sessions.remove(id);
-    opening++;
-    Promise<OpenedSession> opened = Promise.promise();
-    // On an event loop of its own: this one answers requests.
-    EventLoops.forHandlers(vertx)
-        .runOnContext(
-            none -> {
-              if (handler == null) {
-                open(
-                    client.stream(options, Finishing.MANUAL),
-                    stream ->
-                        new PolledConsumer(
-                            vertx, stream, options, asked.user(), asked.expiresMs(), onEnd),
-                    ConsumerStream::close,
-                    id,
-                    opened);
-              } else {
-                open(
-                    client.consumer(options, handler),
-                    consumer ->
-                        new AddressSession(
-                            vertx,
-                            consumer,
-                            handler,
-                            options,
-                            asked.user(),
-                            asked.expiresMs(),
-                            onEnd),
-                    Consumer::close,
-                    id,
-                    opened);
-              }
-            });
-    return opened.future();
+    if (address == null) {
+      return opened(
+          () -> client.stream(options, Finishing.MANUAL),
+          (stream, id) ->
+              new PolledConsumer(
+                  vertx,
+                  stream,
+                  options,
+                  asked.user(),
+                  asked.expiresMs(),
+                  () -> sessions.ended(id)));
+    }
+    AddressHandler handler = address.handler(vertx, options);
+    return opened(
+        () -> client.consumer(options, handler),
+        (consumer, id) ->
+            new AddressSession(
+                vertx,
+                consumer,
+                handler,
+                options,
+                asked.user(),
+                asked.expiresMs(),
+                () -> sessions.ended(id)));
   }
 
-  /** Adds a session when its member has joined. */
-  private <T> void open(
-      Future<T> joining,
-      Function<T, MemberSession> make,
-      java.util.function.Consumer<T> close,
-      String id,
-      Promise<OpenedSession> opened) {
-    joining.onComplete(
-        done ->
-            context.runOnContext(
-                back -> {
-                  opening--;
-                  if (done.failed()) {
-                    opened.fail(done.cause());
-                    return;
-                  }
-                  if (stopped) {
-                    opened.fail(stopping());
-                    close.accept(done.result());
-                    return;
-                  }
-                  MemberSession session = make.apply(done.result());
-                  sessions.put(id, session);
-                  opened.complete(new OpenedSession(id, session.member(), session.expiresMillis()));
-                }));
-  }
-
-  private static RefusedException stopping() {
-    return Refusal.UNAVAILABLE.error("this node stops: open the session on another node");
+  private <T> Future<OpenedSession> opened(
+      Supplier<Future<T>> join, BiFunction<T, String, MemberSession> make) {
+    return sessions
+        .open(join, make)
+        .map(
+            opened ->
+                new OpenedSession(
+                    opened.id(), opened.owned().member(), opened.owned().expiresMillis()));
   }
 
   private static ConsumerOptions options(OpenSession asked, JsonObject json) {
@@ -293,10 +224,7 @@ final class SessionsApi {
   }
 
   private static void settle(
-      PolledConsumer session,
-      Place place,
-      List<Refused> refused,
-      java.util.function.Consumer<Delivery> end) {
+      PolledConsumer session, Place place, List<Refused> refused, Consumer<Delivery> end) {
     try {
       end.accept(session.given(place.topic(), place.shard(), place.offset(), place.epoch()));
     } catch (RefusedException e) {

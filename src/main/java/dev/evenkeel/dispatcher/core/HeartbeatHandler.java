@@ -162,10 +162,10 @@ final class HeartbeatHandler {
     }
     GroupState group = state.get(beat.group());
     GroupInfo info = group == null ? null : group.info();
-    if (info != null) {
-      checkElection(beat, group);
     if (beat.policy().isSteps()) {
       checkTrack(beat, group);
+    } else if (info != null) {
+      checkElection(beat, group);
     }
     GroupTopics.Reading reading = group == null ? null : group.reading(beat);
     if (group != null && records.forgetting().goesFirst(group, reading)) {

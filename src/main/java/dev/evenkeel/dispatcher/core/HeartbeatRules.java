@@ -48,14 +48,11 @@ final class HeartbeatRules {
     if (beat.host() != null && beat.host().length() > HOST_CHARS_MAX) {
       throw invalid("host of " + beat.host().length() + " characters: at most " + HOST_CHARS_MAX);
     }
-    boolean candidate = beat.topics().isEmpty();
-    if (candidate && !beat.policy().isSingleton()) {
-      throw invalid("a member subscribes to at least one topic, unless the mode is singleton");
-    boolean track = beat.policy().isSteps();
-    if (track) {
+    boolean candidate = beat.topics().isEmpty() && beat.policy().isSingleton();
+    if (beat.policy().isSteps()) {
       checkTrack(beat);
-    } else if (beat.topics().isEmpty()) {
-      throw invalid("a member subscribes to at least one topic");
+    } else if (beat.topics().isEmpty() && !candidate) {
+      throw invalid("a member subscribes to at least one topic, unless the mode is singleton");
     }
     beat.topics().forEach(TopicPattern::check);
     between(

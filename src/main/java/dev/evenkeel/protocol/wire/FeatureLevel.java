@@ -111,6 +111,7 @@ public final class FeatureLevel {
 
   /** From here on a group may be a coordinator: its policy has the strategy of steps. */
   public static final int COORDINATORS = 10;
+
   /** From here on every node answers which keys deduplication holds for long. */
   public static final int DEDUP_KEYS = 10;
 

@@ -98,7 +98,14 @@ final class CandidateShell implements Candidate, Ending, HeartbeatLoop.Port {
             run.options().getMember(),
             () -> context.run(this::resigned),
             () -> core.fence().mayStart(Clock.millis()));
-    heartbeats = new HeartbeatLoop(run, this, new SplittableRandom());
+    heartbeats =
+        new HeartbeatLoop(
+            link,
+            run.directory(),
+            context,
+            run.options().getHeartbeatMillis(),
+            this,
+            new SplittableRandom());
   }
 
   Future<Candidate> start() {

@@ -87,7 +87,6 @@ public final class Consumers {
     } catch (RefusedException e) {
       return Future.failedFuture(e);
     }
-    String made = name(instance);
     String made = madeName(instance);
     if (own.getMode() == Mode.BROADCAST) {
       // Failed messages wait in the window: the log does not know this member.
@@ -123,7 +122,7 @@ public final class Consumers {
       own.setGroup(Names.check("election", options.getName()))
           .setMember(
               options.getMember() == null
-                  ? name(instance)
+                  ? madeName(instance)
                   : Names.check("member", options.getMember()))
           .setLockTimeMillis(options.getLockTimeMillis());
     } catch (RefusedException e) {
@@ -134,7 +133,6 @@ public final class Consumers {
     return new CandidateShell(run, career, options.getPauseMillis(), HOST).start();
   }
 
-  private static String name(String instance) {
   /** The name of a member that was given none. */
   static String madeName(String instance) {
     return HOST + "-" + instance.substring(0, Math.min(6, instance.length()));
