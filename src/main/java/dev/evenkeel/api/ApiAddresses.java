@@ -12,6 +12,7 @@ public final class ApiAddresses {
   public static final String DEDUP = "evenkeel.api.dedup";
   public static final String COORDINATORS = "evenkeel.api.coordinators";
   public static final String SESSIONS = "evenkeel.api.sessions";
+  public static final String ELECTIONS = "evenkeel.api.elections";
 
   private ApiAddresses() {}
 }

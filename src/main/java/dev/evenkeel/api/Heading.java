@@ -10,6 +10,7 @@ public enum Heading implements Worded {
   CONSUME("consume", "Get messages as a member of a group"),
   DEDUP("dedup", "Claim keys, so that one works on each and one waits"),
   COORDINATORS("coordinators", "Keep programs level that take steps"),
+  ELECTIONS("elections", "Elect a leader among programs, without a topic"),
   DEAD_LETTERS("dead-letters", "Messages whose attempts have all failed"),
   QUOTAS("quotas", "Limit what producers, users, topics and groups may send and get"),
   CLUSTER("cluster", "The nodes and log groups, and which nodes keep data"),

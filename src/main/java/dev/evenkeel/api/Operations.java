@@ -10,10 +10,12 @@ import static dev.evenkeel.protocol.Refusal.UNKNOWN_GROUP;
 import static dev.evenkeel.protocol.Refusal.UNKNOWN_TOPIC;
 
 import dev.evenkeel.api.AbandonPoll.AbandonedPoll;
+import dev.evenkeel.api.AbandonWatch.AbandonedWatch;
 import dev.evenkeel.api.AskReady.IsReady;
 import dev.evenkeel.api.Browse.BrowsedMessages;
 import dev.evenkeel.api.CancelDelayedMessage.CancelledMessage;
 import dev.evenkeel.api.ClearQuota.ClearedQuota;
+import dev.evenkeel.api.CloseCandidate.ClosedCandidate;
 import dev.evenkeel.api.CloseSession.ClosedSession;
 import dev.evenkeel.api.DeleteGroup.DeletedShard;
 import dev.evenkeel.api.DeleteGroup.GroupDeletion;
@@ -31,6 +33,7 @@ import dev.evenkeel.api.ListRetries.Retry;
 import dev.evenkeel.api.MoveTrack.MovedTrack;
 import dev.evenkeel.api.NodeChangeView.Estimate;
 import dev.evenkeel.api.NodeChangeView.Membership;
+import dev.evenkeel.api.OpenCandidate.OpenedCandidate;
 import dev.evenkeel.api.OpenSession.OpenedSession;
 import dev.evenkeel.api.OpenTrack.OpenedTrack;
 import dev.evenkeel.api.PauseGroup.PauseResult;
@@ -783,6 +786,69 @@ public final class Operations {
         .under(Heading.DEDUP)
         .needs("dedup", GROUP)
         .refuses(Refusal.UNKNOWN_SESSION);
+  }
+
+  // ---- Elections
+
+  private static final String CANDIDATES = "/api/elections/{election}/candidates";
+  private static final String CANDIDATE = CANDIDATES + "/{candidate}";
+
+  private static final InElection IN_ELECTION =
+      new InElection(
+          "nightly", "5b0e6c1f8c8f4a0f9f0a1f4e5d6c7b8a.0f3c2d1e0b9a48c7a6d5e4f3a2b1c0d9", null);
+
+  public static final Operation<OpenCandidate, OpenedCandidate> OPEN_CANDIDATE =
+      Operation.of(ApiAddresses.ELECTIONS, "open", OpenCandidate.class, OpenedCandidate.class)
+          .post(CANDIDATES)
+          .mayLackBody()
+          .status(201)
+          .needs("group:ELECTION", Operations::joinElection)
+          .refuses(Refusal.GROUP_MISMATCH, Refusal.OVERLOADED)
+          .example(
+              new OpenCandidate("nightly", "c1", 30_000, 50_000, null),
+              new OpenedCandidate(IN_ELECTION.candidate(), "c1", 30_000));
+
+  public static final Operation<WatchCandidate, CandidateView> WATCH_CANDIDATE =
+      inElection("watch", WatchCandidate.class, CandidateView.class)
+          .get(CANDIDATE)
+          .ownRoute()
+          .example(
+              new WatchCandidate(IN_ELECTION, 15_000, null, false),
+              new CandidateView(true, 7L, false));
+
+  public static final Operation<ResignCandidate, CandidateView> RESIGN_CANDIDATE =
+      inElection("resign", ResignCandidate.class, CandidateView.class)
+          .post(CANDIDATE + "/resign")
+          .refuses(Refusal.FENCED)
+          .example(new ResignCandidate(IN_ELECTION, 7), new CandidateView(true, 7L, true));
+
+  public static final Operation<HandedOver, CandidateView> HANDED_OVER =
+      inElection("handedOver", HandedOver.class, CandidateView.class)
+          .post(CANDIDATE + "/handed-over")
+          .refuses(Refusal.FENCED)
+          .example(new HandedOver(IN_ELECTION, 7), new CandidateView(false, null, false));
+
+  public static final Operation<CloseCandidate, ClosedCandidate> CLOSE_CANDIDATE =
+      inElection("close", CloseCandidate.class, ClosedCandidate.class)
+          .delete(CANDIDATE)
+          .status(204)
+          .example(new CloseCandidate(IN_ELECTION), new ClosedCandidate(IN_ELECTION.candidate()));
+
+  /** HTTP asks it for callers who have gone. */
+  public static final Operation<AbandonWatch, AbandonedWatch> ABANDON_WATCH =
+      inElection("abandon", AbandonWatch.class, AbandonedWatch.class)
+          .example(new AbandonWatch(IN_ELECTION), new AbandonedWatch(IN_ELECTION.candidate()));
+
+  private static <Q extends Record, A extends Record> Operation<Q, A> inElection(
+      String action, Class<Q> question, Class<A> answer) {
+    return Operation.of(ApiAddresses.ELECTIONS, action, question, answer)
+        .needs("group:ELECTION", Operations::joinElection)
+        .refuses(Refusal.UNKNOWN_SESSION);
+  }
+
+  /** An election is a group. */
+  private static Need joinElection(JsonObject asked) {
+    return Need.of(text(asked, "election"), GROUP);
   }
 
   // ---- Users, and the node

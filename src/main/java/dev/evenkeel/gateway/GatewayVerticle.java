@@ -28,6 +28,7 @@ import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.BiFunction;
 
@@ -72,6 +73,7 @@ public final class GatewayVerticle extends VerticleBase {
   private SessionsApi sessions;
   private DedupApi dedups;
   private OpenedTracks tracks;
+  private ElectionsApi elections;
 
   /** Null if the client is no member of the cluster. */
   private SessionDedup dedup;
@@ -96,6 +98,7 @@ public final class GatewayVerticle extends VerticleBase {
     sessions = new SessionsApi(vertx, client);
     dedups = new DedupApi(vertx, client);
     tracks = new OpenedTracks(vertx, client);
+    elections = new ElectionsApi(vertx, client);
     ProduceApi produce =
         new ProduceApi(
             producers,
@@ -124,6 +127,10 @@ public final class GatewayVerticle extends VerticleBase {
         });
     List<Future<?>> served =
         new ArrayList<>(List.of(sessions.start(), tracks.start(), dedups.start()));
+    vertx.setPeriodic(IDLE_CHECK_MILLIS, timer -> producers.closeIdle(System.currentTimeMillis()));
+    List<Future<?>> served = new ArrayList<>(List.of(sessions.start(), elections.start()));
+    Map<String, BiFunction<JsonObject, String, Future<Object>>> owners =
+        Map.of(ApiAddresses.SESSIONS, sessions::answer, ApiAddresses.ELECTIONS, elections::answer);
     Operations.all().stream()
         .map(Operation::address)
         .filter(Objects::nonNull)
@@ -136,6 +143,10 @@ public final class GatewayVerticle extends VerticleBase {
                   case ApiAddresses.DEDUP -> serve(address, dedups::answer);
                   default -> serve(address, (question, poll) -> answers.answer(address, question));
                 })
+                serve(
+                    address,
+                    owners.getOrDefault(
+                        address, (question, poll) -> answers.answer(address, question))))
         .forEach(served::add);
     return Future.all(served);
   }
@@ -148,6 +159,7 @@ public final class GatewayVerticle extends VerticleBase {
       ended.add(sessions.stop());
       ended.add(dedups.stop());
       ended.add(tracks.stop());
+      ended.add(elections.stop());
     }
     if (dedup != null) {
       ended.add(dedup.stop());

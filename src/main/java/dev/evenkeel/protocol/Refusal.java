@@ -69,7 +69,10 @@ public enum Refusal {
   FORBIDDEN(false, "a permission is missing: ask the cluster's administrator for it"),
   /** The topic has other shards now, and this one takes no more messages. */
   SEALED(false, "the topic has other shards now: send the message to one of those"),
-  /** There is no such session of a consumer over HTTP: it has ended, or never was. */
+  /**
+   * There is no such session of a consumer over HTTP, or no such candidate: it has ended, or never
+   * was.
+   */
   UNKNOWN_SESSION(false, "there is no such session: it has ended, open another one"),
   /** No delayed message with this id waits: it was delivered or cancelled, or never was. */
   UNKNOWN_MESSAGE(

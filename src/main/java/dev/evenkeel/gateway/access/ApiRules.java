@@ -20,7 +20,7 @@ public final class ApiRules {
    */
   private static final List<String> SHOWN =
       List.of(
-          ("kind name group topic topics shard id node to force all deadLetters member"
+          ("kind name group election topic topics shard id node to force all deadLetters member"
                   + " copySettingsFrom")
               .split(" "));
 

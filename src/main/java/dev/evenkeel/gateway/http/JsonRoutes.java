@@ -2,7 +2,6 @@ package dev.evenkeel.gateway.http;
 
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
-import dev.evenkeel.api.PollMessages;
 import dev.evenkeel.api.RecordJson;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.JsonObject;
@@ -26,6 +25,7 @@ record JsonRoutes(Api api, RequestBodies bodies) {
   void mount(Router router) {
     route(router, Operations.BROWSE).handler(this::browse);
     route(router, Operations.POLL_MESSAGES).handler(this::poll);
+    route(router, Operations.WATCH_CANDIDATE).handler(this::watch);
     Operations.all().stream()
         .filter(operation -> operation.method() != null && !operation.hasOwnRoute())
         .forEach(operation -> mount(router, operation));
@@ -90,18 +90,15 @@ record JsonRoutes(Api api, RequestBodies bodies) {
   }
 
   private void poll(RoutingContext context) {
-    PollMessages asked =
-        Operations.POLL_MESSAGES.question(question(context, Operations.POLL_MESSAGES));
-    SessionPoll poll = new SessionPoll(api, context, asked);
-    context.addEndHandler(
-        ended -> {
-          if (ended.failed()) {
-            poll.abandon();
-          }
-        });
-    poll.ask()
-        .onSuccess(answer -> poll.written(Api.send(context, 200, answer)))
-        .onFailure(failure -> Api.fail(context, failure));
+    LongPoll.of(api, context, asked(context, Operations.POLL_MESSAGES)).answer();
+  }
+
+  private void watch(RoutingContext context) {
+    LongPoll.of(api, context, asked(context, Operations.WATCH_CANDIDATE)).answer();
+  }
+
+  private static <Q extends Record> Q asked(RoutingContext context, Operation<Q, ?> operation) {
+    return operation.question(question(context, operation));
   }
 
   /** If the request is a search, a header says where to read on: the last message does not. */

@@ -36,7 +36,7 @@ record SessionEvents(Vertx vertx, Api api, Connections connections) {
     private final InSession session;
 
     /** The question whose answer the caller has not got, or the last one. */
-    private SessionPoll poll;
+    private LongPoll poll;
 
     Stream(RoutingContext context) {
       this.context = context;
@@ -75,7 +75,7 @@ record SessionEvents(Vertx vertx, Api api, Connections connections) {
 
     private Future<Object> ask(int waitMillis, boolean again) {
       poll =
-          new SessionPoll(api, context, new PollMessages(session, MESSAGES_MAX, waitMillis, again));
+          LongPoll.of(api, context, new PollMessages(session, MESSAGES_MAX, waitMillis, again));
       return poll.ask();
     }
 

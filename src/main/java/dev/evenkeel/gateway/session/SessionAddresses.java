@@ -3,12 +3,14 @@ package dev.evenkeel.gateway.session;
 import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.gateway.access.Principal;
 import dev.evenkeel.gateway.access.SessionRules;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.buffer.Buffer;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -29,7 +31,20 @@ record SessionAddresses(String node, SessionRules rules) {
       Operations.all().stream()
           .map(Operation::address)
           .filter(each -> each != null && !OWNED.contains(each))
+  /** Those whose questions do not say who asks: only the gateway of HTTP knows that. */
+  private static final Set<String> API =
+      Operations.all().stream()
+          .filter(each -> each.address() != null)
+          .collect(Collectors.groupingBy(each -> String.valueOf(each.address())))
+          .entrySet()
+          .stream()
+          .filter(each -> each.getValue().stream().noneMatch(SessionAddresses::namesCaller))
+          .map(Map.Entry::getKey)
           .collect(Collectors.toUnmodifiableSet());
+
+  private static boolean namesCaller(Operation<?, ?> operation) {
+    return RecordJson.of(operation.questionType()).caller() != null;
+  }
 
   /** The addresses of all listeners: the node listens once for all sessions. */
   static final Set<String> SHARED = Set.of(Addresses.LEADER_CHANGES, Addresses.TOPIC_CHANGES);
