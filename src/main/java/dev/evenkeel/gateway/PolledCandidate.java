@@ -29,6 +29,9 @@ final class PolledCandidate implements OwnedByGateway.Owned {
     /** The last term that has begun. */
     private volatile long begunTerm;
 
+    /** The last term at which the caller has resigned: it hears of its handover at once. */
+    private volatile long resignedTerm;
+
     /** The last term of which the caller has said that its work has ended. */
     private long handedOverTerm;
 
@@ -91,7 +94,7 @@ final class PolledCandidate implements OwnedByGateway.Owned {
     CandidateView view(LeaderContext now) {
       boolean mine =
           now != null && !now.isOver() && begunTerm == now.term() && !hasHandedOver(now.term());
-      boolean handingOver = mine && now.isHandingOver();
+      boolean handingOver = mine && (now.isHandingOver() || resignedTerm >= now.term());
       return mine && (handingOver || now.isLeading())
           ? new CandidateView(true, now.term(), handingOver)
           : new CandidateView(false, null, false);
@@ -209,7 +212,10 @@ final class PolledCandidate implements OwnedByGateway.Owned {
 
   /** Has it hand over if it leads at that term. */
   CandidateView resign(long term) {
-    leadership(term).resign();
+    LeaderContext now = leadership(term);
+    career.resignedTerm = term;
+    now.resign();
+    look();
     return view();
   }
 
@@ -218,6 +224,7 @@ final class PolledCandidate implements OwnedByGateway.Owned {
     LeaderContext now = leadership(term);
     career.handedOver(term);
     now.resign();
+    look();
     return view();
   }
 
