@@ -753,9 +753,7 @@ public final class Operations {
 
   private static final InClaim IN_CLAIM =
       new InClaim(
-          "page-cache",
-          "5b0e6c1f8c8f4a0f9f0a1f4e5d6c7b8a.7d2c4b1a0f9e48d7b6c5a4f3e2d1c0b9",
-          null);
+          "page-cache", "5b0e6c1f8c8f4a0f9f0a1f4e5d6c7b8a.7d2c4b1a0f9e48d7b6c5a4f3e2d1c0b9", null);
 
   public static final Operation<ClaimKey, ClaimView> CLAIM_KEY =
       Operation.of(ApiAddresses.DEDUP, "claim", ClaimKey.class, ClaimView.class)
@@ -772,8 +770,7 @@ public final class Operations {
       inClaim("await", AwaitClaim.class, ClaimView.class)
           .get(CLAIM)
           .example(
-              new AwaitClaim(IN_CLAIM, 10_000),
-              new ClaimView(IN_CLAIM.claim(), "waiting", 30_000));
+              new AwaitClaim(IN_CLAIM, 10_000), new ClaimView(IN_CLAIM.claim(), "waiting", 30_000));
 
   public static final Operation<GiveBackClaim, EndedClaim> GIVE_BACK_CLAIM =
       inClaim("giveBack", GiveBackClaim.class, EndedClaim.class)

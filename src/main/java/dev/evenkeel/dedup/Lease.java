@@ -32,8 +32,7 @@ public final class Lease {
 
   /** Whether it is time to ask. If so, the caller does. */
   synchronized boolean asks(long nowMillis, long silentMillisMax) {
-    boolean asks =
-        nowMillis - askedMillis >= Math.min(ASK_MILLIS_MAX, silentMillisMax / QUESTIONS);
+    boolean asks = nowMillis - askedMillis >= Math.min(ASK_MILLIS_MAX, silentMillisMax / QUESTIONS);
     if (asks) {
       askedMillis = nowMillis;
     }

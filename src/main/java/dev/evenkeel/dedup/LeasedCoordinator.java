@@ -116,8 +116,7 @@ public final class LeasedCoordinator {
   }
 
   /** After the claim was given back, that is its end. */
-  private static void end(
-      LeasedClaim claim, @Nullable Answer answer, @Nullable Throwable failure) {
+  private static void end(LeasedClaim claim, @Nullable Answer answer, @Nullable Throwable failure) {
     if (answer != null) {
       claim.answered.complete(answer);
       claim.turn.complete(answer);
@@ -188,8 +187,7 @@ public final class LeasedCoordinator {
     dropLost(nowMillis);
     Seat now = seat;
     long silentMillisMax = now.automata.silentMillisMax();
-    boolean works =
-        claims.stream().anyMatch(claim -> claim.stage() == LeasedClaim.Stage.AT_WORK);
+    boolean works = claims.stream().anyMatch(claim -> claim.stage() == LeasedClaim.Stage.AT_WORK);
     if (works && silentMillisMax > 0 && now.lease.asks(nowMillis, silentMillisMax)) {
       now.automata.heard().thenRun(() -> now.lease.answered(nowMillis));
     }

@@ -105,7 +105,9 @@ public final class StepBatches {
     return buckets[key.hashCode() * 0x9e3779b9 >>> 16 & buckets.length - 1];
   }
 
-  /** Sends one step. A failure is UNAVAILABLE or FORBIDDEN, and a step beyond the limit OVERLOADED. */
+  /**
+   * Sends one step. A failure is UNAVAILABLE or FORBIDDEN, and a step beyond the limit OVERLOADED.
+   */
   public CompletionStage<StepReply> step(Step step) {
     if (waiting.incrementAndGet() > WAITING_STEPS_MAX) {
       waiting.decrementAndGet();

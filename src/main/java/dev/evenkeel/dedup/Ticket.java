@@ -29,8 +29,8 @@ public interface Ticket<K> {
 
   /**
    * Completes with ACCEPT or DECLINE: at once if that is the answer, and for a blocked ticket when
-   * its turn comes. It fails only if the coordinator is guarded: FORBIDDEN, or UNAVAILABLE if
-   * the cluster does not answer. It may stay incomplete only if the ticket is given back before.
+   * its turn comes. It fails only if the coordinator is guarded: FORBIDDEN, or UNAVAILABLE if the
+   * cluster does not answer. It may stay incomplete only if the ticket is given back before.
    *
    * <p>ACCEPT does not promise that nobody else works on the key: after an eviction, or without the
    * cluster, it only says that waiting is over. DECLINE after a wait means that the place was lost

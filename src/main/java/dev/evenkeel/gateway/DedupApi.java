@@ -126,18 +126,18 @@ final class DedupApi {
   private Future<Opened<PolledClaim>> begun(ClaimKey asked, Use use, boolean[] declined) {
     try {
       return claims.open(
-            () -> answered(use.of.dedup.begin(asked.key()), declined),
-            (begun, id) ->
-                new PolledClaim(
-                    vertx,
-                    begun,
-                    asked.dedup(),
-                    asked.user(),
-                    asked.expiresMs(),
-                    () -> {
-                      claims.ended(id);
-                      use.end();
-                    }));
+          () -> answered(use.of.dedup.begin(asked.key()), declined),
+          (begun, id) ->
+              new PolledClaim(
+                  vertx,
+                  begun,
+                  asked.dedup(),
+                  asked.user(),
+                  asked.expiresMs(),
+                  () -> {
+                    claims.ended(id);
+                    use.end();
+                  }));
     } catch (RefusedException e) {
       return Future.failedFuture(e);
     }

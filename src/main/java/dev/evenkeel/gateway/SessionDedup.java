@@ -134,7 +134,6 @@ final class SessionDedup {
     Names.check("session", in.neededText());
     in.text();
     in.end();
-    return Future.fromCompletionStage(automata.heard())
-        .map(majority -> Frames.answer(new byte[0]));
+    return Future.fromCompletionStage(automata.heard()).map(majority -> Frames.answer(new byte[0]));
   }
 }

@@ -97,7 +97,9 @@ class SessionEndsTest {
   void addressThatIsMissingForAMomentSaysNothing() {
     members = Set.of("n1", "n2");
     node("n1", asked -> has(false));
-    Future<Boolean> ended = Future.future(it -> context.runOnContext(now -> ends.endedUnreported("s-1").onComplete(it)));
+    Future<Boolean> ended =
+        Future.future(
+            it -> context.runOnContext(now -> ends.endedUnreported("s-1").onComplete(it)));
     // By then it has looked, and found nobody at the address of n2.
     Wait.until(() -> memberLooks.get() > 1);
     node("n2", asked -> has(true));

@@ -97,8 +97,7 @@ public final class ServiceDedup implements Dedup, Ending {
    */
   static ServiceDedup over(
       Link link, DedupOptions options, Function<String, SharedAutomata> automataOf) {
-    ServiceDedup dedup =
-        new ServiceDedup(link, new DedupOptions(options.toJson()), automataOf);
+    ServiceDedup dedup = new ServiceDedup(link, new DedupOptions(options.toJson()), automataOf);
     link.onState(dedup.onState);
     dedup.vertx.addCloseHook(dedup.onVertxClose);
     return dedup;
