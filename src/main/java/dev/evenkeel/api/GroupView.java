@@ -172,7 +172,8 @@ public record GroupView(
    * Null figures in other modes than level.
    *
    * @param range largest allowed difference in finished messages; null in other modes than level
-   * @param strategy pull or push; null in other modes than level
+   * @param strategy pull or push, or steps of a coordinator, whose members are tracks; null in
+   *     other modes than level
    * @param gap largest difference of two live members in finished messages since the later of them
    *     joined or came back; at most the range
    * @param round how often the member that has finished least has got ahead by the range

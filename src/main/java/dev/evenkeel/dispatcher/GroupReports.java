@@ -95,7 +95,8 @@ final class GroupReports {
 
   GroupReport of(GroupState group) {
     MemberReports.Sum reported = members.of(group.name());
-    LevelFigures level = levels.apply(group.name());
+    LevelFigures steps = group.stepFigures(nowMillis);
+    LevelFigures level = steps == null ? levels.apply(group.name()) : steps;
     List<ShardReport> shards =
         group.shards(core.topics()).stream().map(shard -> shard(group, shard)).toList();
     Figures failures =

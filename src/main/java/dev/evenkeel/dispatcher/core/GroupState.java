@@ -4,6 +4,7 @@ import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.dispatcher.level.core.LevelFigures;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.Lease;
@@ -243,8 +244,14 @@ public final class GroupState {
   // ---- Tracks of a coordinator
 
   /** How far its tracks may go; null if it is no coordinator. */
-  public StepLimits steps() {
+  StepLimits steps() {
     return steps;
+  }
+
+  /** How level its tracks are; null if it is no coordinator, or that is not known yet. */
+  public LevelFigures stepFigures(long nowMillis) {
+    boolean known = steps != null && info != null && info.policy().isSteps();
+    return known ? steps.figures(nowMillis) : null;
   }
 
   /** The same, from now on for a coordinator. */

@@ -2,7 +2,8 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.StepPlace;
 import dev.evenkeel.bus.StepReport;
-import java.util.ArrayList;
+import dev.evenkeel.dispatcher.level.core.LevelFigures;
+import dev.evenkeel.dispatcher.level.core.LevelPolicy;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -74,14 +75,6 @@ final class StepLimits {
       this.instance = instance;
     }
   }
-
-  /**
-   * Where a track stands, for people.
-   *
-   * @param steps by its last report
-   * @param placed whether the others wait for it
-   */
-  record Standing(String name, long steps, boolean placed) {}
 
   private final Map<String, Seat> seats = new TreeMap<>();
   private final long allKnownAtMillis;
@@ -379,29 +372,29 @@ final class StepLimits {
     return seats.isEmpty();
   }
 
-  /** Where the tracks stand, by instance. */
-  List<Standing> standings() {
-    List<Standing> all = new ArrayList<>();
-    seats.values().forEach(s -> all.add(new Standing(s.name, Math.max(0, s.steps), s.placed)));
-    return all;
+  /** How level the tracks are, as it is shown of groups in mode level; null: not known yet. */
+  LevelFigures figures(long nowMillis) {
+    if (!allKnown) {
+      return null;
+    }
+    long fewest = fewest();
+    long most = placed().stream().mapToLong(seat -> seat.steps).max().orElse(fewest);
+    return new LevelFigures(
+        1,
+        range,
+        LevelPolicy.Strategy.PULL,
+        most - fewest,
+        range == 0 ? 0 : fewest / range,
+        holder,
+        holder == null ? 0 : nowMillis - heldSinceMillis,
+        setAside,
+        0,
+        0,
+        seats.values().stream().map(StepLimits::bar).toList());
   }
 
-  int range() {
-    return range;
-  }
-
-  /** The track that others wait for; null if nobody waits. */
-  String holder() {
-    return holder;
-  }
-
-  /** For how long they have waited for it. */
-  long heldMillis(long nowMillis) {
-    return holder == null ? 0 : nowMillis - heldSinceMillis;
-  }
-
-  /** How often a track was set aside. */
-  long setAsideTimes() {
-    return setAside;
+  private static LevelFigures.Bar bar(Seat seat) {
+    long steps = Math.max(0, seat.steps);
+    return new LevelFigures.Bar(seat.name, seat.placed, steps, steps, 0);
   }
 }

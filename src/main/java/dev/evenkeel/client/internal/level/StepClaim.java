@@ -224,52 +224,50 @@ public final class StepClaim {
    * @return whether it should report at once
    */
   public boolean take(Assignment assignment, long nowMillis) {
-    StepPlace place = assignment.place();
-    if (place == null || heard && !assignment.laterThan(term, revision)) {
-      return plan() | takeReport();
+    if (assignment.place() != null && (!heard || assignment.laterThan(term, revision))) {
+      takeNew(assignment, nowMillis);
     }
-    // A new dispatcher counts a track only when it shows that it has heard of it.
-    boolean report = !heard || assignment.term() > term;
-    heard = true;
-    term = assignment.term();
-    revision = assignment.revision();
-    if (place.roster() > roster) {
-      // Tracks that come wait until all others know of them.
-      report |= roster != 0;
-      roster = place.roster();
-      tracks = place.tracks();
-    }
-    if (place.stay() == stay && !aside && !lost) {
-      report |= take(place, nowMillis);
-    }
-    return plan() | takeReport() | report;
-  }
-
-  private boolean takeReport() {
+    mustReport |= plan();
     boolean report = mustReport;
     mustReport = false;
     return report;
   }
 
-  private boolean take(StepPlace place, long nowMillis) {
-    boolean report = false;
+  private void takeNew(Assignment assignment, long nowMillis) {
+    StepPlace place = assignment.place();
+    // A new dispatcher counts a track only when it shows that it has heard of it.
+    mustReport |= !heard || assignment.term() > term;
+    heard = true;
+    term = assignment.term();
+    revision = assignment.revision();
+    if (place.roster() > roster) {
+      // Tracks that come wait until all others know of them.
+      mustReport |= roster != 0;
+      roster = place.roster();
+      tracks = place.tracks();
+    }
+    if (place.stay() == stay && !aside && !lost) {
+      take(place, nowMillis);
+    }
+  }
+
+  private void take(StepPlace place, long nowMillis) {
     if (entering && place.from() >= 0) {
       entering = false;
       limit = place.limit();
       waiting = false;
       askedMillis = nowMillis;
       word.set(place.from() * STEP);
-      report = true;
+      mustReport = true;
     } else if (!entering && place.limit() > limit) {
       limit = place.limit();
       waiting = false;
     }
     if (place.awaited() && !awaited) {
       awaitedSinceMillis = nowMillis;
-      report = true;
+      mustReport = true;
     }
     awaited = place.awaited();
-    return report;
   }
 
   /**
