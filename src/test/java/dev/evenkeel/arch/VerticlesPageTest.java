@@ -10,6 +10,7 @@ import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.client.internal.member.AddressOptions;
 import dev.evenkeel.dispatcher.DispatcherOptions;
 import dev.evenkeel.dispatcher.DispatcherVerticle;
 import dev.evenkeel.gateway.GatewayVerticle;
@@ -36,6 +37,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Verticles take the keys that the page about them lists, and no others. */
@@ -130,7 +132,12 @@ class VerticlesPageTest {
     assertThat(listed("WebVerticle")).isEqualTo(with(WebOptions.SETTINGS.byKey().keySet()));
     assertThat(listed("SessionVerticle")).isEqualTo(with(SessionOptions.SETTINGS.byKey().keySet()));
     assertThat(listed("ConsumerVerticle"))
-        .isEqualTo(with(new ConsumerOptions().toJson().fieldNames(), "handler"));
+        .isEqualTo(
+            with(
+                new ConsumerOptions().toJson().fieldNames(),
+                Stream.concat(
+                        Stream.of("handler"), AddressOptions.settings().byKey().keySet().stream())
+                    .toArray(String[]::new)));
     assertThat(listed("ProducerVerticle"))
         .isEqualTo(with(new ProducerOptions().toJson().fieldNames(), "address"));
   }

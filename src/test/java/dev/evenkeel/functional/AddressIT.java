@@ -1,17 +1,18 @@
 package dev.evenkeel.functional;
 
 import static dev.evenkeel.Futures.await;
+import static dev.evenkeel.functional.AddressReceivers.got;
+import static dev.evenkeel.functional.AddressReceivers.payloads;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Wait;
-import dev.evenkeel.protocol.HostPort;
+import dev.evenkeel.functional.AddressReceivers.Got;
 import examples.AddressExample;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -19,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -35,8 +35,7 @@ class AddressIT {
   @TempDir static Path directory;
   private static Node node;
 
-  /** The receivers have the classes of this directory, and no others of the tests. */
-  private static Path classes;
+  private static AddressReceivers receivers;
 
   @BeforeAll
   static void startNode() throws Exception {
@@ -49,12 +48,7 @@ class AddressIT {
         .getJsonObject(3)
         .put("offsetsDirectory", directory.resolve("offsets").toString());
     node = new Node(directory.resolve("node")).start("--consumers", consumers.encode());
-    classes = Files.createDirectories(directory.resolve("classes"));
-    for (Class<?> each : List.of(AddressReceiver.class, AddressExample.class)) {
-      String file = each.getName().replace('.', '/') + ".class";
-      Files.createDirectories(classes.resolve(file).getParent());
-      Files.copy(Path.of("target/test-classes").resolve(file), classes.resolve(file));
-    }
+    receivers = new AddressReceivers(directory);
   }
 
   @AfterAll
@@ -73,46 +67,8 @@ class AddressIT {
         .put("retryDelaysMillis", JsonArray.of(100, 100, 100, 100, 100));
   }
 
-  private static String hazelcast() {
-    return new HostPort("127.0.0.1", node.hazelcastPort()).toString();
-  }
-
-  /** A program with nothing but vertx-core and vertx-hazelcast. */
   private static Jar.Running receiver(String name, String... addresses) {
-    List<String> classPath = new ArrayList<>(Program.plainLibraries());
-    classPath.addAll(Program.clusteredLibraries());
-    classPath.add(classes.toString());
-    String[] args = Stream.concat(Stream.of(hazelcast()), Stream.of(addresses)).toArray(String[]::new);
-    Jar.Running receiver =
-        Program.start(directory, name, classPath, AddressReceiver.class.getName(), args);
-    Wait.until(name + " listens", () -> receiver.out().contains("listening"));
-    return receiver;
-  }
-
-  /** A line of a receiver. */
-  private record Got(String address, int shard, long offset, int attempt, String payload) {
-    static Got of(String line) {
-      String[] words = line.split(" ");
-      return new Got(
-          words[0],
-          Integer.parseInt(words[1]),
-          Long.parseLong(words[2]),
-          Integer.parseInt(words[3]),
-          words[4]);
-    }
-  }
-
-  /** What these receivers have got at an address, one after another. */
-  private static List<Got> got(String address, Jar.Running... receivers) {
-    return Stream.of(receivers)
-        .flatMap(each -> each.out().lines())
-        .filter(line -> line.startsWith(address + " ") && line.split(" ").length == 5)
-        .map(Got::of)
-        .toList();
-  }
-
-  private static Set<String> payloads(List<Got> got) {
-    return got.stream().map(Got::payload).collect(Collectors.toCollection(TreeSet::new));
+    return receivers.start(node, name, addresses);
   }
 
   private static List<String> named(String what, int from, int to) {
@@ -147,14 +103,19 @@ class AddressIT {
     }
     List<String> second = named("second", 0, 300);
     node.sendByKey("modes", second);
+    List<String> hang = named("hang", 0, 3);
+    node.sendByKey("modes", hang);
+    for (String address : addresses) {
+      Wait.until(address, () -> payloads(got(address, one)).stream().anyMatch(hang::contains));
+    }
     one.kill();
     List<List<String>> odd =
         Stream.of("slow", "fail", "throw", "twice").map(what -> named(what, 0, 3)).toList();
     odd.forEach(each -> node.sendByKey("modes", each));
     Jar.Running two = receiver("receiver-2", addresses);
     List<List<String>> sent = new ArrayList<>(odd);
-    sent.addAll(List.of(first, second));
-    long messages = 360 + 12;
+    sent.addAll(List.of(first, second, hang));
+    long messages = sent.stream().mapToLong(List::size).sum();
     for (String mode : List.of("sharded", "level", "singleton")) {
       node.awaitConsumed("of-" + mode, messages);
     }
@@ -167,6 +128,7 @@ class AddressIT {
       for (String what : List.of("slow", "fail", "throw")) {
         Wait.untilAsserted(() -> attempts(got(address, two), what, 2));
       }
+      attempts(got, "hang", 2);
       attempts(got, "twice", 1);
     }
     two.close();
@@ -281,7 +243,7 @@ class AddressIT {
   @Test
   void aVerticleSendsItsMessagesToAnAddress() {
     node.createTopic("verticle", 1);
-    Vertx vertx = await(AddressExample.clusteredVertx(hazelcast()));
+    Vertx vertx = await(AddressExample.clusteredVertx(AddressReceivers.hazelcast(node)));
     try {
       List<String> here = new ArrayList<>();
       vertx
@@ -305,10 +267,27 @@ class AddressIT {
       assertThat(here.size() + got("verticle.in", receiver).size()).isEqualTo(40);
       await(vertx.undeploy(id));
       assertThat(members("verticle")).isZero();
+      String session = ask(vertx, "open", session("verticle", "verticle.in", 300_000));
+      node.send("verticle", named("n", 0, 10));
+      node.awaitConsumed("verticle", 50);
+      ask(vertx, "close", new JsonObject().put("session", session));
+      assertThat(members("verticle")).isZero();
       receiver.close();
     } finally {
       await(vertx.close());
     }
+  }
+
+  /** Asks over the event bus; gives the session. */
+  private static String ask(Vertx vertx, String action, JsonObject question) {
+    return await(
+            vertx
+                .eventBus()
+                .<JsonObject>request(
+                    "evenkeel.api.sessions",
+                    question.put("action", action).put("group", "verticle")))
+        .body()
+        .getString("session");
   }
 
   @Test

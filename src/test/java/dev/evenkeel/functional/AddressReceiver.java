@@ -53,6 +53,7 @@ public final class AddressReceiver {
         payload);
     String what = attempt.equals("1") ? payload.substring(0, payload.indexOf('-')) : "";
     switch (what) {
+      case "hang" -> {}
       case "slow" -> vertx.setTimer(1_500, late -> message.reply("too late"));
       case "fail" -> message.fail(7, "the first attempt of " + payload);
       case "throw" -> throw new IllegalStateException("as " + payload + " says");
