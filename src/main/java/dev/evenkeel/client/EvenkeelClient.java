@@ -163,10 +163,6 @@ public interface EvenkeelClient {
    * dedups, which give back their keys; then the connection. It takes up to the longest lock time of
    * the consumers and candidates and then the longest delivery timeout of the producers. A Vert.x
    * that was given to {@code Evenkeel.with} stays open. Never fails.
-   * Closes all streams and consumers of this client, which release their shards; then its
-   * producers, which flush; then its dedups, which give back their keys; then the connection. It
-   * takes up to the longest lock time of the consumers and then the longest delivery timeout of the
-   * producers. A Vert.x that was given to {@code Evenkeel.with} stays open. Never fails.
    */
   Future<Void> close();
 }

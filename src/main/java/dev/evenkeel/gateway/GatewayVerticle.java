@@ -126,26 +126,23 @@ public final class GatewayVerticle extends VerticleBase {
           dedups.closeIdle();
         });
     List<Future<?>> served =
-        new ArrayList<>(List.of(sessions.start(), tracks.start(), dedups.start()));
-    vertx.setPeriodic(IDLE_CHECK_MILLIS, timer -> producers.closeIdle(System.currentTimeMillis()));
-    List<Future<?>> served = new ArrayList<>(List.of(sessions.start(), elections.start()));
-    Map<String, BiFunction<JsonObject, String, Future<Object>>> owners =
-        Map.of(ApiAddresses.SESSIONS, sessions::answer, ApiAddresses.ELECTIONS, elections::answer);
+        new ArrayList<>(
+            List.of(sessions.start(), elections.start(), tracks.start(), dedups.start()));
+    Map<String, BiFunction<JsonObject, String, Future<Object>>> owned =
+        Map.of(
+            ApiAddresses.SESSIONS, sessions::answer,
+            ApiAddresses.ELECTIONS, elections::answer,
+            ApiAddresses.COORDINATORS, tracks::answer,
+            ApiAddresses.DEDUP, dedups::answer);
     Operations.all().stream()
         .map(Operation::address)
         .filter(Objects::nonNull)
         .distinct()
         .map(
             address ->
-                switch (address) {
-                  case ApiAddresses.SESSIONS -> serve(address, sessions::answer);
-                  case ApiAddresses.COORDINATORS -> serve(address, tracks::answer);
-                  case ApiAddresses.DEDUP -> serve(address, dedups::answer);
-                  default -> serve(address, (question, poll) -> answers.answer(address, question));
-                })
                 serve(
                     address,
-                    owners.getOrDefault(
+                    owned.getOrDefault(
                         address, (question, poll) -> answers.answer(address, question))))
         .forEach(served::add);
     return Future.all(served);

@@ -24,13 +24,6 @@ record SessionAddresses(String node, SessionRules rules) {
   private static final String MEMBER = "evenkeel.member.";
   private static final String LEVEL = ".level";
 
-  /** Clients have members and tracks of their own. */
-  private static final Set<String> OWNED = Set.of(ApiAddresses.SESSIONS, ApiAddresses.COORDINATORS);
-
-  private static final Set<String> API =
-      Operations.all().stream()
-          .map(Operation::address)
-          .filter(each -> each != null && !OWNED.contains(each))
   /** Those whose questions do not say who asks: only the gateway of HTTP knows that. */
   private static final Set<String> API =
       Operations.all().stream()
