@@ -126,8 +126,7 @@ public final class MapsExample {
     config.setProperty("hazelcast.wait.seconds.before.join", "0");
     config.setProperty("hazelcast.max.join.seconds", "30");
     // Its own address: here the one on which the node is, too.
-    config.setProperty(
-        "hazelcast.local.localAddress", node.substring(0, node.lastIndexOf(':')));
+    config.setProperty("hazelcast.local.localAddress", node.substring(0, node.lastIndexOf(':')));
     config.setProperty("hazelcast.socket.bind.any", "false");
     AdvancedNetworkConfig network = config.getAdvancedNetworkConfig().setEnabled(true);
     network.setMemberEndpointConfig(new ServerSocketEndpointConfig().setPort(0));

@@ -21,18 +21,18 @@ public interface Candidate {
   void resign();
 
   /**
-   * Sets the handler that is called once, on the candidate's context, if the candidate ends although
-   * nobody closed it. It does not come back by itself. The cause is a {@code RefusedException}:
-   * MEMBER_REPLACED if another candidate took its name, GROUP_MISMATCH if a group of consumers has
-   * the name of the election, UNAVAILABLE if the connection was closed. If the candidate has ended
-   * already, the handler is called soon.
+   * Sets the handler that is called once, on the candidate's context, if the candidate ends
+   * although nobody closed it. It does not come back by itself. The cause is a {@code
+   * RefusedException}: MEMBER_REPLACED if another candidate took its name, GROUP_MISMATCH if a
+   * group of consumers has the name of the election, UNAVAILABLE if the connection was closed. If
+   * the candidate has ended already, the handler is called soon.
    */
   Candidate onEnd(Handler<Throwable> handler);
 
   /**
    * Leaves the election. If this candidate leads, it waits for {@link ElectionCareer#execute}, and
-   * then calls {@link ElectionCareer#handOver}; both take no longer than the lock time. Never fails.
-   * Closing twice has no further effect.
+   * then calls {@link ElectionCareer#handOver}; both take no longer than the lock time. Never
+   * fails. Closing twice has no further effect.
    */
   Future<Void> close();
 }

@@ -3,8 +3,8 @@ package dev.evenkeel.client;
 import io.vertx.core.Future;
 
 /**
- * What an application does while it leads an {@link EvenkeelClient#election election}. One candidate
- * leads at a time; the others wait to take its place.
+ * What an application does while it leads an {@link EvenkeelClient#election election}. One
+ * candidate leads at a time; the others wait to take its place.
  *
  * <p>All methods are called on the candidate's context and must not block. Each call has ended when
  * its future completes, on any thread. At most one call runs at a time, also over several terms.

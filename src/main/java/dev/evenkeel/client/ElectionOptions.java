@@ -56,8 +56,8 @@ public final class ElectionOptions extends SettingValues<ElectionOptions> {
   }
 
   /**
-   * Name of the election: as the name of a group. All candidates that name it
-   * compete. No group of consumers can have the same name.
+   * Name of the election: as the name of a group. All candidates that name it compete. No group of
+   * consumers can have the same name.
    */
   public ElectionOptions setName(String name) {
     return set(NAME, name);

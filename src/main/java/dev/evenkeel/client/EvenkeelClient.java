@@ -160,9 +160,9 @@ public interface EvenkeelClient {
   /**
    * Destroys the tracks of all coordinators of this client, and closes its streams, consumers and
    * candidates, which release their shards and hand over; then its producers, which flush; then its
-   * dedups, which give back their keys; then the connection. It takes up to the longest lock time of
-   * the consumers and candidates and then the longest delivery timeout of the producers. A Vert.x
-   * that was given to {@code Evenkeel.with} stays open. Never fails.
+   * dedups, which give back their keys; then the connection. It takes up to the longest lock time
+   * of the consumers and candidates and then the longest delivery timeout of the producers. A
+   * Vert.x that was given to {@code Evenkeel.with} stays open. Never fails.
    */
   Future<Void> close();
 }

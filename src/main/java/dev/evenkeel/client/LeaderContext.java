@@ -1,8 +1,8 @@
 package dev.evenkeel.client;
 
 /**
- * One leadership of a group in mode singleton, or of an election, from the grant of the lease to its
- * end. All methods may be called from any thread and return at once.
+ * One leadership of a group in mode singleton, or of an election, from the grant of the lease to
+ * its end. All methods may be called from any thread and return at once.
  */
 public interface LeaderContext {
 

@@ -73,15 +73,13 @@ class MapsPageTest {
       case "String" -> "text";
       case "List<String>" -> "array of texts";
       case "List<Long>" -> "array of numbers";
-      default ->
-          component.getType().isEnum() ? "text" : "the page has no word for a " + type;
+      default -> component.getType().isEnum() ? "text" : "the page has no word for a " + type;
     };
   }
 
   @Test
   void namesTheVersions() {
-    assertThat(
-            List.of(OwnershipEntry.VERSION, RegistryEntry.VERSION, DedupKeyEntry.VERSION))
+    assertThat(List.of(OwnershipEntry.VERSION, RegistryEntry.VERSION, DedupKeyEntry.VERSION))
         .allSatisfy(version -> assertThat(page).contains("The version: " + version + "."))
         .containsOnly(1);
   }

@@ -77,7 +77,8 @@ class DocsTest {
     }
     Map<String, CommandLine> commands = Main.commandLine().getSubcommands();
     List<CommandLine> explained = new ArrayList<>(commands.get("topic").getSubcommands().values());
-    explained.addAll(List.of(commands.get("produce"), commands.get("consume"), commands.get("run")));
+    explained.addAll(
+        List.of(commands.get("produce"), commands.get("consume"), commands.get("run")));
     for (CommandLine command : explained) {
       command.getCommandSpec().options().stream()
           .filter(option -> !option.hidden())

@@ -172,11 +172,12 @@ class ElectionTest {
   void aGroupOfConsumersIsNoElection() {
     ConsumerOptions consumes =
         new ConsumerOptions().setGroup(election).setTopics(List.of("orders"));
-    Consumer consumer =
-        await(session.consumer(consumes, message -> Future.succeededFuture()));
-    Refused.with(Refusal.GROUP_MISMATCH, () -> await(session.election(options("a"), new Career("a"))));
+    Consumer consumer = await(session.consumer(consumes, message -> Future.succeededFuture()));
+    Refused.with(
+        Refusal.GROUP_MISMATCH, () -> await(session.election(options("a"), new Career("a"))));
     await(consumer.close());
-    Refused.with(Refusal.GROUP_MISMATCH, () -> await(session.election(options("a"), new Career("a"))));
+    Refused.with(
+        Refusal.GROUP_MISMATCH, () -> await(session.election(options("a"), new Career("a"))));
   }
 
   @Test

@@ -25,8 +25,7 @@ class SerialLeaderTest {
   private static final int SHARDS = 4;
   private static final int MESSAGES = 40;
 
-  @RegisterExtension
-  static final EvenkeelExtension EVENKEEL = new EvenkeelExtension();
+  @RegisterExtension static final EvenkeelExtension EVENKEEL = new EvenkeelExtension();
 
   /** Ends messages only when it is told to. */
   private static final class Career implements LeaderCareer {
@@ -101,8 +100,7 @@ class SerialLeaderTest {
     node.createTopic(options.getGroup(), SHARDS);
     Producer producer =
         await(node.client().producer(new ProducerOptions().setTopic(options.getGroup())));
-    times(
-        MESSAGES, i -> await(producer.send("k" + i, ("m" + i).getBytes(UTF_8))));
+    times(MESSAGES, i -> await(producer.send("k" + i, ("m" + i).getBytes(UTF_8))));
     await(producer.close());
     return await(node.client().leader(options, career));
   }

@@ -71,7 +71,8 @@ class SharedBucketTest {
             new KeyInFlight(key(1), new KeyInFlight.Place("a", 1), 101, null),
             new KeyInFlight(
                 key(2), new KeyInFlight.Place("b", 1), 101, new KeyInFlight.Place("c", 9)));
-    assertThat(heldSince(9)).extracting(KeyInFlight::state)
+    assertThat(heldSince(9))
+        .extracting(KeyInFlight::state)
         .containsExactly(State.PROCESS, State.BLOCK, State.PROCESS);
     assertThat(bucket.keys()).as("it only looks").isEqualTo(3);
   }

@@ -28,6 +28,7 @@ final class FakeBroker {
 
   /** What it says all nodes read. */
   volatile int featureLevel;
+
   private final Vertx vertx;
   private volatile boolean mute;
 

@@ -34,7 +34,8 @@ class AddressFailoverIT {
   }
 
   private static int members(Node asked) {
-    return new JsonObject(asked.read("/api/groups/billing")).getJsonArray("members", new JsonArray())
+    return new JsonObject(asked.read("/api/groups/billing"))
+        .getJsonArray("members", new JsonArray())
         .size();
   }
 
@@ -61,8 +62,7 @@ class AddressFailoverIT {
       assertThat(produced.status()).as(produced.toString()).isZero();
       TreeSet<String> all = new TreeSet<>(first);
       all.addAll(second);
-      Wait.until(
-          "all have come", 60, () -> payloads(got("billing.handle", receiver)).equals(all));
+      Wait.until("all have come", 60, () -> payloads(got("billing.handle", receiver)).equals(all));
       stays.awaitConsumed("billing", 600);
       inOrder(got("billing.handle", receiver));
       assertThat(members(stays)).isEqualTo(2);

@@ -44,9 +44,7 @@ class AddressIT {
       consumers.add(consumer("of-" + mode, "modes", mode + ".in").put("mode", mode));
     }
     consumers.getJsonObject(1).put("range", 5);
-    consumers
-        .getJsonObject(3)
-        .put("offsetsDirectory", directory.resolve("offsets").toString());
+    consumers.getJsonObject(3).put("offsetsDirectory", directory.resolve("offsets").toString());
     node = new Node(directory.resolve("node")).start("--consumers", consumers.encode());
     receivers = new AddressReceivers(directory);
   }
@@ -82,8 +80,16 @@ class AddressIT {
   }
 
   private static long warned(String address) {
-    return node.process().out().lines().filter(line -> line.contains(NOBODY.formatted(address))).count()
-        + node.process().err().lines().filter(line -> line.contains(NOBODY.formatted(address))).count();
+    return node.process()
+            .out()
+            .lines()
+            .filter(line -> line.contains(NOBODY.formatted(address)))
+            .count()
+        + node.process()
+            .err()
+            .lines()
+            .filter(line -> line.contains(NOBODY.formatted(address)))
+            .count();
   }
 
   /** Its consumers are those of the node's setting. */
@@ -99,7 +105,9 @@ class AddressIT {
     Jar.Running one = receiver("receiver-1", addresses);
     for (String address : addresses) {
       Wait.until(address, () -> payloads(got(address, one)).containsAll(first));
-      assertThat(got(address, one)).as("an absence is no attempt").allMatch(it -> it.attempt() == 1);
+      assertThat(got(address, one))
+          .as("an absence is no attempt")
+          .allMatch(it -> it.attempt() == 1);
     }
     List<String> second = named("second", 0, 300);
     node.sendByKey("modes", second);
@@ -294,7 +302,10 @@ class AddressIT {
   void aNodeRefusesAConsumerThatItCannotRun() {
     Jar.Result refused =
         Jar.run(
-            directory, "serve", "--consumers", "[{\"group\":\"g\",\"topics\":[\"t\"],\"adress\":\"a\"}]");
+            directory,
+            "serve",
+            "--consumers",
+            "[{\"group\":\"g\",\"topics\":[\"t\"],\"adress\":\"a\"}]");
     assertThat(refused.status()).isEqualTo(2);
     assertThat(refused.err().lines())
         .singleElement()

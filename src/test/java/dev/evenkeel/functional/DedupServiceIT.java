@@ -139,9 +139,7 @@ class DedupServiceIT {
   }
 
   private List<Sure> all() throws IOException {
-    return Files.exists(log)
-        ? Files.readAllLines(log).stream().map(Sure::of).toList()
-        : List.of();
+    return Files.exists(log) ? Files.readAllLines(log).stream().map(Sure::of).toList() : List.of();
   }
 
   /** Each of them has worked on every key from now on. */

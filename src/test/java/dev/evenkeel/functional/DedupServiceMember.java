@@ -47,12 +47,10 @@ public final class DedupServiceMember {
   public static void main(String[] args) throws Exception {
     EvenkeelClient client;
     if (args[6].equals("bus")) {
-      ClusterMember member =
-          await(LiteMember.join(HostPort.parse(args[0].split(",")[0]).port()));
+      ClusterMember member = await(LiteMember.join(HostPort.parse(args[0].split(",")[0]).port()));
       client = await(Evenkeel.with(member.vertx()));
     } else {
-      client =
-          await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(args[0].split(",")))));
+      client = await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(args[0].split(",")))));
     }
     Dedup dedup = client.dedup(new DedupOptions().setName("judged").setTimeoutMillis(600_000));
     DedupServiceMember member =
@@ -122,8 +120,7 @@ public final class DedupServiceMember {
   }
 
   private boolean workClaimed(String key) throws InterruptedException, ExecutionException {
-    Optional<DedupClaim> turn =
-        dedup.claim(key).toCompletionStage().toCompletableFuture().get();
+    Optional<DedupClaim> turn = dedup.claim(key).toCompletionStage().toCompletableFuture().get();
     if (turn.isEmpty()) {
       return false;
     }

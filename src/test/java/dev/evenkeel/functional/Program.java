@@ -64,7 +64,8 @@ public final class Program {
   /** The libraries of a program that has no class of Evenkeel, and the classes of the examples. */
   static List<String> vertxAndHazelcastAlone(Path directory) {
     Pattern vertx =
-        Pattern.compile("(vertx-core|vertx-core-logging|netty-[a-z0-9-]+|jackson-core)-\\d.*\\.jar");
+        Pattern.compile(
+            "(vertx-core|vertx-core-logging|netty-[a-z0-9-]+|jackson-core)-\\d.*\\.jar");
     return Stream.of(libraries(vertx), libraries(CLUSTERED_LIBRARY), Stream.of(examples(directory)))
         .flatMap(paths -> paths)
         .toList();

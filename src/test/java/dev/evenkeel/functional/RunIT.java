@@ -210,12 +210,8 @@ class RunIT extends OneNode {
     node.createTopic("addressed", 3);
     Path config = conf(new JsonObject().put("group", "a").put("topics", List.of("addressed")));
     String name = "examples.EchoVerticle";
-    Object[] listen = {
-      name, "--member", "--classpath", classes(name), "--cluster", node.cluster()
-    };
-    Object[] send = {
-      "echo.in", "--conf", config, "--instances", 2, "--cluster", node.cluster()
-    };
+    Object[] listen = {name, "--member", "--classpath", classes(name), "--cluster", node.cluster()};
+    Object[] send = {"echo.in", "--conf", config, "--instances", 2, "--cluster", node.cluster()};
     try (Jar.Running listening = run("listening", listen);
         Jar.Running sending = run("sending", send)) {
       awaitRunning(listening, name, 1);

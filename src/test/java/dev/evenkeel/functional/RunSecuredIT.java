@@ -50,8 +50,7 @@ class RunSecuredIT {
 
   private static void greets(Jar.Running running) {
     Wait.until(
-        "greeted",
-        () -> running.out().contains("evenkeel running") || !running.process.isAlive());
+        "greeted", () -> running.out().contains("evenkeel running") || !running.process.isAlive());
     assertThat(running.out()).as(running.err()).contains("greeted at offset");
     running.stopWell();
   }
@@ -73,7 +72,16 @@ class RunSecuredIT {
       String url = node.url().replace("http:", "https:");
       StringWriter out = new StringWriter();
       String[] create = {
-        "topic", "create", "greetings", "--shards", "1", "--http", url, "--ca", CA, "--token-file",
+        "topic",
+        "create",
+        "greetings",
+        "--shards",
+        "1",
+        "--http",
+        url,
+        "--ca",
+        CA,
+        "--token-file",
         operator.toString()
       };
       assertThat(CommandInJvm.run(out, out, create)).as(out.toString()).isZero();

@@ -90,8 +90,7 @@ class SharedMapsIT {
   }
 
   private static List<String> membersByTheApi(Node node) {
-    JsonArray members =
-        new JsonObject(node.get("/api/groups/g").body()).getJsonArray("members");
+    JsonArray members = new JsonObject(node.get("/api/groups/g").body()).getJsonArray("members");
     return members.stream()
         .map(member -> "g/" + ((JsonObject) member).getString("member"))
         .sorted()
@@ -176,14 +175,20 @@ class SharedMapsIT {
       for (int i = 0; i < 3; i++) {
         ownership.clear();
         registry.clear();
-        Wait.until("they are filled again", () -> ownership.size() == SHARDS && registry.size() == 1);
+        Wait.until(
+            "they are filled again", () -> ownership.size() == SHARDS && registry.size() == 1);
       }
     } finally {
       await(other.close());
     }
     sees(watcher, node);
     assertThat(ownersByTheApi(node)).as("no shard has moved").isEqualTo(owners);
-    assertThat(node.process().err().lines().filter(line -> line.contains("at 'g/t/0': Failed")).toList())
+    assertThat(
+            node.process()
+                .err()
+                .lines()
+                .filter(line -> line.contains("at 'g/t/0': Failed"))
+                .toList())
         .as(node.process().err())
         .hasSize(1);
   }
@@ -210,7 +215,8 @@ class SharedMapsIT {
         WebVerticle web = new WebVerticle();
         JsonObject config = new JsonObject().put("port", 0).put("node", "gateway");
         await(other.vertx().deployVerticle(web, new DeploymentOptions().setConfig(config)));
-        early.await("the dispatcher's word", state -> owners.equals(owners(state)) && !byMap(state));
+        early.await(
+            "the dispatcher's word", state -> owners.equals(owners(state)) && !byMap(state));
         // Hazelcast copies what the first one had before the second one goes.
         trio.nodes.get(1).kill();
         Wait.until("one has gone", () -> other.dataMembers() == 2);
@@ -224,7 +230,9 @@ class SharedMapsIT {
                 new LiveWatcher(URI.create("ws://127.0.0.1:" + web.actualPort() + "/ws/live"))) {
           for (LiveWatcher each : List.of(late, gateway)) {
             JsonObject state =
-                each.await("who came later sees them, too", shown -> byMap(shown) && owners.equals(owners(shown)));
+                each.await(
+                    "who came later sees them, too",
+                    shown -> byMap(shown) && owners.equals(owners(shown)));
             assertThat(state.getJsonObject("groups").getJsonObject("g").getJsonObject("members"))
                 .hasSize(2);
           }

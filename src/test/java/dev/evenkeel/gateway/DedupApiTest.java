@@ -130,8 +130,7 @@ class DedupApiTest {
 
   @Test
   void aClaimThatIsNotAskedForExpires() {
-    JsonObject works =
-        ask(here, "claim", new JsonObject().put("key", "k").put("expiresMs", 5_000));
+    JsonObject works = ask(here, "claim", new JsonObject().put("key", "k").put("expiresMs", 5_000));
     JsonObject waits =
         ask(here, "claim", new JsonObject().put("key", "k").put("waitMs", LONG_MILLIS));
     assertThat(waits.getString("state")).isEqualTo("working");
@@ -140,8 +139,7 @@ class DedupApiTest {
 
   @Test
   void aClaimThatWorksForTooLongIsLost() {
-    JsonObject works =
-        ask(here, "claim", new JsonObject().put("key", "k").put("timeoutMs", 1_000));
+    JsonObject works = ask(here, "claim", new JsonObject().put("key", "k").put("timeoutMs", 1_000));
     Wait.until(() -> ask(here, "await", of(works)).getString("state").equals("lost"));
     assertThat(ask(here, "giveBack", of(works)).getBoolean("held")).isFalse();
   }
@@ -157,12 +155,9 @@ class DedupApiTest {
 
   @Test
   void onlyTheUserWhoMadeAClaimMayUseIt() {
-    JsonObject works =
-        ask(here, "claim", new JsonObject().put("key", "k").put("user", "alice"));
+    JsonObject works = ask(here, "claim", new JsonObject().put("key", "k").put("user", "alice"));
     Refused.with(
-        Refusal.FORBIDDEN,
-        () -> ask(there, "await", of(works).put("user", "bob")),
-        "another user");
+        Refusal.FORBIDDEN, () -> ask(there, "await", of(works).put("user", "bob")), "another user");
     assertThat(ask(there, "await", of(works).put("user", "alice")).getString("state"))
         .isEqualTo("working");
   }

@@ -97,8 +97,7 @@ class ElectionsApiTest {
   }
 
   private Future<Object> watching(ElectionsApi api, String candidate, Long term, String poll) {
-    JsonObject asked =
-        question("watch", candidate).put("waitMs", LONG_MILLIS).put("term", term);
+    JsonObject asked = question("watch", candidate).put("waitMs", LONG_MILLIS).put("term", term);
     return begin(() -> api.answer(asked, poll));
   }
 
@@ -123,7 +122,8 @@ class ElectionsApiTest {
     Future<Object> newsOfB = watching(there, b, null, null);
     assertThat(ask(there, question("resign", a).put("term", 1))).isEqualTo(handsOver(1));
     assertThat(await(newsOfA)).isEqualTo(handsOver(1));
-    JsonObject asked = question("watch", a).put("term", 1).put("handingOver", true).put("waitMs", 0);
+    JsonObject asked =
+        question("watch", a).put("term", 1).put("handingOver", true).put("waitMs", 0);
     assertThat(ask(here, asked)).isEqualTo(handsOver(1));
     assertThat(newsOfB.isComplete()).as("the handover is awaited").isFalse();
     assertThat(ask(there, question("handedOver", a).put("term", 1))).isEqualTo(waits());

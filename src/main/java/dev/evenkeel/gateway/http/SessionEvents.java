@@ -74,8 +74,7 @@ record SessionEvents(Vertx vertx, Api api, Connections connections) {
     }
 
     private Future<Object> ask(int waitMillis, boolean again) {
-      poll =
-          LongPoll.of(api, context, new PollMessages(session, MESSAGES_MAX, waitMillis, again));
+      poll = LongPoll.of(api, context, new PollMessages(session, MESSAGES_MAX, waitMillis, again));
       return poll.ask();
     }
 

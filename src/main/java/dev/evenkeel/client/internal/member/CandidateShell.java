@@ -13,7 +13,6 @@ import dev.evenkeel.client.internal.consume.ElectionCore.Call;
 import dev.evenkeel.client.internal.consume.ElectionCore.Step;
 import dev.evenkeel.protocol.BuildVersion;
 import dev.evenkeel.protocol.GroupPolicy;
-import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
@@ -91,8 +90,7 @@ final class CandidateShell implements Candidate, Ending, HeartbeatLoop.Port {
     this.host = host;
     link = run.link();
     context = run.context();
-    core =
-        new ElectionCore(run.instance(), run.options().getMemberTimeoutMillis(), pauseMillis);
+    core = new ElectionCore(run.instance(), run.options().getMemberTimeoutMillis(), pauseMillis);
     leaderships =
         new Leaderships(
             run.options().getMember(),
