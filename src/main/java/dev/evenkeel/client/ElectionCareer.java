@@ -7,7 +7,8 @@ import io.vertx.core.Future;
  * candidate leads at a time; the others wait to take its place.
  *
  * <p>All methods are called on the candidate's context and must not block. Each call has ended when
- * its future completes, on any thread. At most one call runs at a time, also over several terms.
+ * its future completes, on any thread. At most one call that returns a future runs at a time, also
+ * over several terms.
  *
  * <pre>
  *   elected                          resign, close, or another is elected

@@ -128,6 +128,26 @@ class ElectionTest {
     assertThat(a.leads.get().isOver()).isTrue();
   }
 
+  /** The registry is empty after that: only the lease says who leads. */
+  @Test
+  void theLeaderKeepsItsTermWhenTheNodeStartsAgain() {
+    Career a = new Career("a");
+    a.handsOver.complete();
+    Candidate first = candidate(session, a);
+    Wait.until("a works", () -> a.executes.get() > 2);
+    Career b = new Career("b");
+    b.handsOver.complete();
+    Candidate second = candidate(session, b);
+    node.restart();
+    int before = a.executes.get();
+    Wait.until("one of them works", () -> a.executes.get() > before + 2 || b.executes.get() > 2);
+    assertThat(first.isLeading()).isTrue();
+    assertThat(second.isLeading()).isFalse();
+    assertThat(calls).containsExactly("a inaugurate 1");
+    await(first.close());
+    await(second.close());
+  }
+
   @Test
   void aLoneCandidateThatResignsGetsANewTerm() {
     Career a = new Career("a");

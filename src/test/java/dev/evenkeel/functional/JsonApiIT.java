@@ -489,6 +489,11 @@ class JsonApiIT {
             "/api/groups/{group}/sessions/{session}/events",
             "/api/groups/{group}/sessions/{session}/results",
             "/api/groups/{group}/sessions/{session}/extend",
+            // See HttpElectionIT.
+            "/api/elections/{election}/candidates",
+            "/api/elections/{election}/candidates/{candidate}",
+            "/api/elections/{election}/candidates/{candidate}/resign",
+            "/api/elections/{election}/candidates/{candidate}/handed-over",
             // See UsersIT.
             "/api/session",
             "/ws/live",

@@ -316,6 +316,11 @@ class OpenAndCloseIT {
     things.put(
         "leader", n -> await(await(client.leader(consumer("g-leader"), new Career())).close()));
     things.put(
+        "candidate",
+        n ->
+            await(
+                await(client.election("e-java", context -> Future.succeededFuture())).close()));
+    things.put(
         "stream",
         n -> {
           ConsumerStream stream =
@@ -371,6 +376,16 @@ class OpenAndCloseIT {
           String path = session("g-http");
           http("GET", path + "/messages?waitMs=1", null);
           http("DELETE", path, null);
+        });
+    things.put(
+        "HTTP candidate",
+        n -> {
+          String path = "/api/elections/e-http/candidates";
+          var opened = http("POST", path, new JsonObject().put("member", "m"));
+          String candidate =
+              path + "/" + new JsonObject(opened.body()).getString("candidate");
+          http("GET", candidate + "?waitMs=15000", null);
+          http("DELETE", candidate, null);
         });
     things.put(
         "event stream",

@@ -283,6 +283,24 @@ class RulesTest {
   }
 
   @Test
+  void aCandidateNeedsItsElectionAsAGroup() {
+    JsonObject open = new JsonObject().put("action", "open").put("election", "nightly");
+    JsonObject watch = open.copy().put("action", "watch").put("candidate", "x.y");
+    for (JsonObject asked : List.of(open, watch)) {
+      ApiRules.check(user("group:nightly"), ApiAddresses.ELECTIONS, asked);
+      refused(
+          Refusal.FORBIDDEN,
+          () -> ApiRules.check(user("group:other"), ApiAddresses.ELECTIONS, asked));
+      refused(
+          Refusal.FORBIDDEN,
+          () -> ApiRules.check(user("admin:nightly"), ApiAddresses.ELECTIONS, asked));
+      assertThat(ApiRules.changes(ApiAddresses.ELECTIONS, asked)).isFalse();
+    }
+    assertThat(ApiRules.words(ApiAddresses.ELECTIONS, open))
+        .isEqualTo("elections open election=nightly");
+  }
+
+  @Test
   void whoConsumesOverHttpNeedsTheGroupAndTheTopics() {
     JsonObject open =
         new JsonObject()

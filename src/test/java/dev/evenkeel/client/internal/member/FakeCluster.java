@@ -82,6 +82,7 @@ public final class FakeCluster implements Link {
   private final List<TopicInfo> topics = new ArrayList<>();
   private long revision;
   private RefusedException heartbeatRefusal;
+  private Assignment.Lead lead;
   private int submitsToLose;
   private int deadRequests;
   private boolean formerVersion;
@@ -190,6 +191,12 @@ public final class FakeCluster implements Link {
     push();
   }
 
+  /** Says whether the member leads; null: it does not. */
+  synchronized void lead(Assignment.Lead now) {
+    lead = now;
+    push();
+  }
+
   synchronized void refuseHeartbeats(RefusedException refusal) {
     heartbeatRefusal = refusal;
   }
@@ -259,7 +266,7 @@ public final class FakeCluster implements Link {
                 lease.committed()));
       }
     }
-    return new Assignment("g", member.member(), member.instance(), 1, revision, owned, null);
+    return new Assignment("g", member.member(), member.instance(), 1, revision, owned, lead);
   }
 
   private Buffer dispatch(Buffer body) {

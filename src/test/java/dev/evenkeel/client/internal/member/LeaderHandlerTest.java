@@ -270,6 +270,23 @@ class LeaderHandlerTest {
   }
 
   @Test
+  void itLeadsForSureWhileItNeitherHandsOverNorIsCutOff() {
+    boolean[] alive = {true};
+    Leaderships all = new Leaderships("m", () -> {}, () -> alive[0]);
+    LeaderContext context = all.changed(new Assignment.Lead(7, true, false));
+    assertThat(context.isLeading()).isTrue();
+    alive[0] = false;
+    assertThat(context.isLeading()).isFalse();
+    alive[0] = true;
+    all.changed(new Assignment.Lead(7, true, true));
+    assertThat(context.isLeading()).isFalse();
+    all.changed(new Assignment.Lead(7, true, false));
+    assertThat(context.isLeading()).isTrue();
+    all.changed(null);
+    assertThat(context.isLeading()).isFalse();
+  }
+
+  @Test
   void aResignationIsToldOnceATerm() {
     LeaderContext context = leaderships.changed(new Assignment.Lead(7, true, false));
     assertThat(leaderships.resignedTerm()).isNull();
