@@ -292,7 +292,7 @@ public enum Promise {
       "runs at a time, also over several terms",
       "client.internal.consume.ElectionCoreTest"),
   ELECTION_ENDS_FIRST(
-      "election.md", "has ended before the next inaugurate begins", "functional.ElectionIT"),
+      "election.md", "The leader before ends first.", "functional.ElectionIT"),
   ELECTION_STOPS(
       "election.md",
       "It begins no call when it sees its connection lost",
