@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.CoordinatorOptions;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.TopicSettings;
 import dev.evenkeel.dispatcher.DispatcherOptions;
@@ -48,7 +49,8 @@ class SettingsPagesTest {
           "ProducerVerticle", ProducerOptions.settings(),
           "`ConsumerOptions`", ConsumerOptions.settings(),
           "`ProducerOptions`", ProducerOptions.settings(),
-          "`ClientOptions`", ClientOptions.settings());
+          "`ClientOptions`", ClientOptions.settings(),
+          "`CoordinatorOptions`", CoordinatorOptions.settings());
 
   private static final Pattern NAME = Pattern.compile("`([\\w-]+)`");
   private static final Pattern BOUNDS =

@@ -494,6 +494,10 @@ class JsonApiIT {
             "/api/elections/{election}/candidates/{candidate}",
             "/api/elections/{election}/candidates/{candidate}/resign",
             "/api/elections/{election}/candidates/{candidate}/handed-over",
+            // See OpenedTracksTest.
+            "/api/coordinators/{coordinator}/tracks",
+            "/api/coordinators/{coordinator}/tracks/{track}",
+            "/api/coordinators/{coordinator}/tracks/{track}/moves",
             // See UsersIT.
             "/api/session",
             "/ws/live",

@@ -60,6 +60,10 @@ public final class StepClaim {
   private volatile boolean waiting;
 
   private volatile boolean lost;
+
+  /** The group is paused. */
+  private volatile boolean paused;
+
   private volatile long askedMillis;
 
   private int stay;
@@ -94,6 +98,9 @@ public final class StepClaim {
         return Moved.STOPPED;
       }
       long steps = seen / STEP;
+      if (paused) {
+        return Moved.WAITS;
+      }
       if (steps >= limit) {
         boolean news = !waiting;
         waiting = true;
@@ -116,7 +123,7 @@ public final class StepClaim {
   /** Whether a move would succeed now. */
   public boolean mayMove(long nowMillis) {
     long seen = word.get();
-    return (seen & CLOSED) == 0 && seen / STEP < limit && nowMillis <= fenceMillis;
+    return (seen & CLOSED) == 0 && !paused && seen / STEP < limit && nowMillis <= fenceMillis;
   }
 
   /** Where it stands. */
@@ -181,6 +188,7 @@ public final class StepClaim {
     boolean idle =
         isPlaced()
             && awaited
+            && !paused
             && !lost
             && nowMillis - Math.max(askedMillis, awaitedSinceMillis) >= idleMillis;
     if (idle) {
@@ -240,6 +248,11 @@ public final class StepClaim {
     heard = true;
     term = assignment.term();
     revision = assignment.revision();
+    boolean was = paused;
+    paused = assignment.pauses() != null && !assignment.pauses().isEmpty();
+    if (was && !paused) {
+      askedMillis = nowMillis;
+    }
     if (place.roster() > roster) {
       // Tracks that come wait until all others know of them.
       mustReport |= roster != 0;
