@@ -59,6 +59,11 @@ record WalkCheck(int range, Map<String, Walk> walks) {
       return surelyAt.length > 0 && nanos >= surelyAt[0] && nanos <= endNanos;
     }
 
+    long atLeast(long nanos) {
+      int found = Arrays.binarySearch(surelyAt, nanos);
+      return surely[found >= 0 ? found : -found - 2];
+    }
+
     long atMost(long nanos) {
       int found = Arrays.binarySearch(mayAt, nanos);
       return may[found >= 0 ? found : -found - 2];
@@ -90,21 +95,28 @@ record WalkCheck(int range, Map<String, Walk> walks) {
         (id, walk) -> {
           for (int i = 0; i < walk.surelyAt.length; i++) {
             long at = walk.surelyAt[i];
-            long steps = walk.surely[i];
             if (!walk.lives(at)) {
               continue;
             }
             walks.forEach(
                 (other, its) -> {
-                  if (its != walk && its.lives(at) && steps - its.atMost(at) > range) {
-                    broken.add(
-                        "%s was at %d and %s at %d at most, at %d"
-                            .formatted(id, steps, other, its.atMost(at), at));
+                  if (its != walk && its.lives(at)) {
+                    compare(id, walk, other, its, at, broken);
+                    compare(other, its, id, walk, at, broken);
                   }
                 });
           }
         });
     return broken;
+  }
+
+  private void compare(
+      String id, Walk ahead, String other, Walk behind, long at, List<String> broken) {
+    if (ahead.atLeast(at) - behind.atMost(at) > range) {
+      broken.add(
+          "%s was at %d and %s at %d at most, at %d"
+              .formatted(id, ahead.atLeast(at), other, behind.atMost(at), at));
+    }
   }
 
   /** The largest difference that was sure. */

@@ -235,10 +235,22 @@ public final class StepClaim {
     if (assignment.place() != null && (!heard || assignment.laterThan(term, revision))) {
       takeNew(assignment, nowMillis);
     }
+    if (assignment.term() == term && assignment.revision() == revision) {
+      // An assignment does not get another number when the group is paused.
+      takePauses(assignment, nowMillis);
+    }
     mustReport |= plan();
     boolean report = mustReport;
     mustReport = false;
     return report;
+  }
+
+  private void takePauses(Assignment assignment, long nowMillis) {
+    boolean was = paused;
+    paused = assignment.pauses() != null && !assignment.pauses().isEmpty();
+    if (was && !paused) {
+      askedMillis = nowMillis;
+    }
   }
 
   private void takeNew(Assignment assignment, long nowMillis) {
@@ -248,11 +260,6 @@ public final class StepClaim {
     heard = true;
     term = assignment.term();
     revision = assignment.revision();
-    boolean was = paused;
-    paused = assignment.pauses() != null && !assignment.pauses().isEmpty();
-    if (was && !paused) {
-      askedMillis = nowMillis;
-    }
     if (place.roster() > roster) {
       // Tracks that come wait until all others know of them.
       mustReport |= roster != 0;

@@ -61,9 +61,9 @@ final class TrackMember implements ClusterTrack, Ending, HeartbeatLoop.Port {
   private boolean begun;
   private boolean joining = true;
   private boolean leaving;
-  private boolean ended;
+  private volatile boolean ended;
   private String lastRefusal;
-  private RefusedException why;
+  private volatile RefusedException why;
   private Handler<Throwable> onLost;
 
   TrackMember(
@@ -131,7 +131,12 @@ final class TrackMember implements ClusterTrack, Ending, HeartbeatLoop.Port {
         return true;
       }
       case WAITS_REPORT -> context.run(this::heartbeat);
-      case STOPPED -> context.run(this::comeBack);
+      case STOPPED -> {
+        // The Vert.x of a client that is closed takes nothing any more.
+        if (!ended) {
+          context.run(this::comeBack);
+        }
+      }
       case WAITS -> {}
     }
     return false;
@@ -147,6 +152,9 @@ final class TrackMember implements ClusterTrack, Ending, HeartbeatLoop.Port {
 
   @Override
   public Future<Void> ready() {
+    if (ended) {
+      return Future.failedFuture(gone());
+    }
     Promise<Void> ready = Promise.promise();
     context.run(
         () -> {
@@ -345,7 +353,9 @@ final class TrackMember implements ClusterTrack, Ending, HeartbeatLoop.Port {
   @Override
   public Future<Void> destroy() {
     claim.stop();
-    context.run(this::leave);
+    if (!ended) {
+      context.run(this::leave);
+    }
     return closed.future();
   }
 
