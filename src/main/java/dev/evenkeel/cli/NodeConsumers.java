@@ -29,7 +29,7 @@ final class NodeConsumers {
   private static final Logger LOG = LoggerFactory.getLogger(NodeConsumers.class);
 
   /** How long a consumer that ends waits for replies. */
-  private static final long REPLY_MILLIS_MAX = 4_000;
+  private static final long REPLY_MILLIS_MAX = 3_000;
 
   /** A consumer that has run for so long begins its pauses anew when it ends. */
   private static final long RAN_WELL_MILLIS = 60_000;

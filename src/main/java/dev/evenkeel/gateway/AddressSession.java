@@ -19,7 +19,7 @@ final class AddressSession extends MemberSession {
   private static final int LOOKS = 5;
 
   /** How long a session that is closed waits for replies. */
-  private static final long REPLY_MILLIS_MAX = 4_000;
+  private static final long REPLY_MILLIS_MAX = 3_000;
 
   private final Consumer consumer;
   private final AddressHandler handler;

@@ -33,14 +33,18 @@ class NodeConsumersTest {
   @Closing private NodeConsumers consumers;
 
   @BeforeEach
-  void start(EmbeddedNode node) {
+  void connect(EmbeddedNode node) {
     client = node.client();
+  }
+
+  private void start(JsonObject more) {
     JsonObject entry =
         new JsonObject()
             .put("group", topic)
             .put("member", "m")
             .put("topics", new JsonArray().add(topic))
-            .put("address", topic);
+            .put("address", topic)
+            .mergeIn(more);
     consumers = new NodeConsumers(client, NodeConsumers.configs(List.of(entry)));
     consumers.start();
   }
@@ -59,6 +63,7 @@ class NodeConsumersTest {
   /** The topic may come later. On close, nobody waits long for replies. */
   @Test
   void joinsWhenItCanAndLeavesOnClose(EmbeddedNode node) {
+    start(new JsonObject());
     client.vertx().eventBus().<Buffer>consumer(topic, got::add);
     node.createTopic(topic, 1);
     send("a");
@@ -69,10 +74,31 @@ class NodeConsumersTest {
     assertThat(got.get(1).body().toString()).isEqualTo("b");
     await(consumers.close());
     assertThat(isMember()).isFalse();
-    consumers.start();
-    JsonObject lag = JsonObject.of("lag", await(client.admin().group(topic)).shards().get(0).lag());
-    assertThat(lag.getLong("lag")).as("b is not finished").isEqualTo(1);
-    assertThat(isMember()).isFalse();
+    assertThat(await(client.admin().group(topic)).shards().get(0).lag())
+        .as("b is not finished")
+        .isEqualTo(1);
+  }
+
+  @Test
+  void comesBackAfterItHasEnded(EmbeddedNode node) {
+    node.createTopic(topic, 1);
+    client
+        .vertx()
+        .eventBus()
+        .<Buffer>consumer(
+            topic,
+            message -> {
+              got.add(message);
+              if (got.size() == 1) {
+                message.fail(1, "stop");
+              } else {
+                message.reply(null);
+              }
+            });
+    start(new JsonObject().put("onFailure", "stop"));
+    send("a");
+    node.awaitConsumed(topic);
+    assertThat(got).extracting(each -> each.body().toString()).containsExactly("a", "a");
   }
 
   @Test

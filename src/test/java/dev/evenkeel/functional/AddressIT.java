@@ -111,14 +111,14 @@ class AddressIT {
     }
     List<String> second = named("second", 0, 300);
     node.sendByKey("modes", second);
-    List<String> hang = named("hang", 0, 3);
+    List<String> hang = named("hang", 0, 2);
     node.sendByKey("modes", hang);
     for (String address : addresses) {
       Wait.until(address, () -> payloads(got(address, one)).stream().anyMatch(hang::contains));
     }
     one.kill();
     List<List<String>> odd =
-        Stream.of("slow", "fail", "throw", "twice").map(what -> named(what, 0, 3)).toList();
+        Stream.of("slow", "fail", "throw", "twice").map(what -> named(what, 0, 2)).toList();
     odd.forEach(each -> node.sendByKey("modes", each));
     Jar.Running two = receiver("receiver-2", addresses);
     List<List<String>> sent = new ArrayList<>(odd);
@@ -154,7 +154,7 @@ class AddressIT {
   }
 
   private static void attempts(List<Got> got, String what, int attempts) {
-    for (String payload : named(what, 0, 3)) {
+    for (String payload : named(what, 0, 2)) {
       assertThat(
               got.stream().filter(it -> it.payload().equals(payload)).map(Got::attempt).distinct())
           .as(payload)

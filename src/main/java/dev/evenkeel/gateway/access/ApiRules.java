@@ -22,6 +22,8 @@ public final class ApiRules {
       List.of(
           ("kind name group election topic topics shard id node to force all deadLetters member"
                   + " copySettingsFrom")
+          ("kind name group topic topics shard id node to force all deadLetters member"
+                  + " copySettingsFrom address")
               .split(" "));
 
   private ApiRules() {}
