@@ -41,8 +41,8 @@ public final class AddressHandler implements ConsumerHandler, MayBeAway {
   /** What the names of headers begin with that are not the message's own. */
   public static final String PREFIX = "evenkeel-";
 
-  private static final String BASE64 = "base64-";
-  private static final String KEY = "key";
+  /** What they begin with if they are the message's own, and their values are no text. */
+  private static final String CODED = PREFIX + "base64-";
 
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
 
@@ -128,10 +128,10 @@ public final class AddressHandler implements ConsumerHandler, MayBeAway {
     for (Map.Entry<String, byte[]> each : message.headers().entrySet()) {
       String name = each.getKey();
       boolean own = name.toLowerCase(Locale.ROOT).startsWith(PREFIX);
-      add(options, own ? PREFIX + name : name, PREFIX + BASE64 + name, each.getValue());
+      add(options, own ? PREFIX + name : name, CODED + name, each.getValue());
     }
     if (message.hasKey()) {
-      add(options, PREFIX + KEY, PREFIX + BASE64 + KEY, message.key());
+      add(options, PREFIX + "key", PREFIX + "key-base64", message.key());
     }
     options
         .addHeader(PREFIX + "topic", delivery.topic())
@@ -168,7 +168,8 @@ public final class AddressHandler implements ConsumerHandler, MayBeAway {
       return failed("no reply from '%s' within %s", Durations.format(timeoutMillis));
     }
     here();
-    return failed("'%s' failed: %s", reply.cause().getMessage());
+    String why = reply.cause().getMessage();
+    return failed("'%s' failed: %s", why == null ? "it gave no reason" : why);
   }
 
   private Future<Void> failed(String format, String what) {
