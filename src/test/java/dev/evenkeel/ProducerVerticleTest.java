@@ -1,8 +1,6 @@
 package dev.evenkeel;
 
-import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.FakeLink;
@@ -11,62 +9,129 @@ import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.client.internal.produce.FakeBroker;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.eventbus.Message;
 import io.vertx.core.eventbus.ReplyException;
 import io.vertx.core.json.JsonObject;
+import io.vertx.junit5.Checkpoint;
+import io.vertx.junit5.Timeout;
+import io.vertx.junit5.VertxExtension;
+import io.vertx.junit5.VertxTestContext;
 import java.util.Base64;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(VertxExtension.class)
+@Timeout(value = 90, timeUnit = TimeUnit.SECONDS)
 class ProducerVerticleTest {
   private static final String NAME = "dev.evenkeel.ProducerVerticle";
   private static final byte[] NUMBER = {0, 0, 0, 5};
 
-  @Closing private final Vertx vertx = Vertx.vertx();
-  private final FakeLink link = new FakeLink(vertx);
-  private final FakeBroker broker = new FakeBroker(link);
+  private Vertx vertx;
+  private FakeBroker broker;
 
   @BeforeEach
-  void share() {
+  void share(Vertx vertx) {
+    this.vertx = vertx;
+    FakeLink link = new FakeLink(vertx);
+    broker = new FakeBroker(link);
     LocalObjects.put(vertx, Link.class, link);
     LocalObjects.put(vertx, ClusterDirectory.class, new ClusterDirectory(link));
   }
 
-  @Test
-  void sendsWhatComesInAndAnswersWithThePlace() {
-    String id = deploy(new JsonObject().put("topic", "t").put("address", "in"));
-    JsonObject message =
-        JsonObject.of("key", "k", "payloadBase64", Base64.getEncoder().encodeToString(NUMBER));
-    JsonObject at = (JsonObject) await(vertx.eventBus().request("in", message)).body();
-    assertThat(broker.messages(at.getInteger("shard"))).containsExactly(5);
-    assertThat(at.getLong("offset")).isZero();
-    JsonObject later = message.copy().put("deliverAfterMs", 60_000);
-    JsonObject waits = (JsonObject) await(vertx.eventBus().request("in", later)).body();
-    assertThat(waits.containsKey("offset")).isTrue();
-    assertThat(waits.getValue("offset")).isNull();
-    assertThat(broker.dues).hasSize(1);
-    JsonObject wrong = message.copy().put("deliverAfterMs", "soon");
-    Fails.saying(() -> await(vertx.eventBus().request("in", wrong)), "deliverAfterMs");
-    await(vertx.undeploy(id));
+  private static JsonObject message() {
+    return JsonObject.of(
+        "key", "k", "payloadBase64", Base64.getEncoder().encodeToString(NUMBER));
+  }
+
+  private Future<String> deploy() {
+    return deploy(new JsonObject().put("topic", "t").put("address", "in"));
+  }
+
+  private Future<String> deploy(JsonObject config) {
+    return vertx.deployVerticle(NAME, new DeploymentOptions().setConfig(config));
+  }
+
+  private Future<JsonObject> send(JsonObject message) {
+    return vertx.eventBus().<JsonObject>request("in", message).map(Message::body);
   }
 
   @Test
-  void refusesWhatIsNotAMessage() {
-    deploy(new JsonObject().put("topic", "t").put("address", "in"));
-    assertThatThrownBy(
-            () -> await(vertx.eventBus().request("in", new JsonObject().put("key", "k"))))
-        .isInstanceOfSatisfying(
-            ReplyException.class,
-            failure -> assertThat(failure.failureCode()).isEqualTo(1 + Refusal.INVALID.ordinal()))
-        .hasMessageContaining("payload");
+  void sendsWhatComesInAndAnswersWithThePlace(VertxTestContext test) {
+    deploy()
+        .compose(id -> send(message()).eventually(() -> vertx.undeploy(id)))
+        .onComplete(
+            test.succeeding(
+                at ->
+                    test.verify(
+                        () -> {
+                          assertThat(broker.messages(at.getInteger("shard"))).containsExactly(5);
+                          assertThat(at.getLong("offset")).isZero();
+                          test.completeNow();
+                        })));
   }
 
   @Test
-  void needsAnAddress() {
-    Fails.saying(() -> deploy(new JsonObject().put("topic", "t")), "'address'");
+  void aDelayedMessageHasNoOffsetYet(VertxTestContext test) {
+    deploy()
+        .compose(id -> send(message().put("deliverAfterMs", 60_000)))
+        .onComplete(
+            test.succeeding(
+                waits ->
+                    test.verify(
+                        () -> {
+                          assertThat(waits.containsKey("offset")).isTrue();
+                          assertThat(waits.getValue("offset")).isNull();
+                          assertThat(broker.dues).hasSize(1);
+                          test.completeNow();
+                        })));
   }
 
-  private String deploy(JsonObject config) {
-    return await(vertx.deployVerticle(NAME, new DeploymentOptions().setConfig(config)));
+  @Test
+  void refusesWhatIsNotAMessage(VertxTestContext test) {
+    Checkpoint refused = test.checkpoint(2);
+    deploy()
+        .onComplete(
+            test.succeeding(
+                id -> {
+                  refuses(new JsonObject().put("key", "k"), "payload", test, refused);
+                  JsonObject soon = message().put("deliverAfterMs", "soon");
+                  refuses(soon, "deliverAfterMs", test, refused);
+                }));
+  }
+
+  private void refuses(
+      JsonObject message, String expected, VertxTestContext test, Checkpoint refused) {
+    send(message)
+        .onComplete(
+            test.failing(
+                failure ->
+                    test.verify(
+                        () -> {
+                          assertThat(failure)
+                              .isInstanceOfSatisfying(
+                                  ReplyException.class,
+                                  reply ->
+                                      assertThat(reply.failureCode())
+                                          .isEqualTo(1 + Refusal.INVALID.ordinal()))
+                              .hasMessageContaining(expected);
+                          refused.flag();
+                        })));
+  }
+
+  @Test
+  void needsAnAddress(VertxTestContext test) {
+    deploy(new JsonObject().put("topic", "t"))
+        .onComplete(
+            test.failing(
+                failure ->
+                    test.verify(
+                        () -> {
+                          assertThat(failure).hasMessageContaining("'address'");
+                          test.completeNow();
+                        })));
   }
 }

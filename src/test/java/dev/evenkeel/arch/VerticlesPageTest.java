@@ -24,6 +24,10 @@ import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
+import io.vertx.junit5.Checkpoint;
+import io.vertx.junit5.Timeout;
+import io.vertx.junit5.VertxExtension;
+import io.vertx.junit5.VertxTestContext;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,8 +43,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Verticles take the keys that the page about them lists, and no others. */
+@ExtendWith(VertxExtension.class)
+@Timeout(value = 90, timeUnit = TimeUnit.SECONDS)
 class VerticlesPageTest {
   private static final Pattern NAME = Pattern.compile("`(\\w+)`");
 
@@ -93,34 +100,32 @@ class VerticlesPageTest {
   }
 
   @Test
-  void aVerticleRefusesAKeyThatItDoesNotKnow() throws Exception {
-    Vertx vertx = Vertx.vertx();
-    try {
-      JsonObject config =
-          JsonObject.of("handler", Object.class.getName(), "address", "in", "hots", 1);
-      List<Supplier<Deployable>> verticles =
-          List.of(
-              BrokerVerticle::new,
-              DispatcherVerticle::new,
-              GatewayVerticle::new,
-              WebVerticle::new,
-              SessionVerticle::new,
-              ProducerVerticle::new);
-      for (Supplier<Deployable> each : verticles) {
-        DeploymentOptions options = new DeploymentOptions().setConfig(config);
-        Throwable failure =
-            vertx
-                .deployVerticle(each.get(), options)
-                .map((Throwable) null)
-                .otherwise(cause -> cause)
-                .toCompletionStage()
-                .toCompletableFuture()
-                .get(60, TimeUnit.SECONDS);
-        assertThat(failure).as("%s", each.get().getClass()).isInstanceOf(RefusedException.class);
-        assertThat(failure.getMessage()).contains("unknown ");
-      }
-    } finally {
-      vertx.close().toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
+  void aVerticleRefusesAKeyThatItDoesNotKnow(Vertx vertx, VertxTestContext test) {
+    JsonObject config =
+        JsonObject.of("handler", Object.class.getName(), "address", "in", "hots", 1);
+    List<Supplier<Deployable>> verticles =
+        List.of(
+            BrokerVerticle::new,
+            DispatcherVerticle::new,
+            GatewayVerticle::new,
+            WebVerticle::new,
+            SessionVerticle::new,
+            ProducerVerticle::new);
+    Checkpoint refused = test.checkpoint(verticles.size());
+    for (Supplier<Deployable> each : verticles) {
+      vertx
+          .deployVerticle(each.get(), new DeploymentOptions().setConfig(config))
+          .onComplete(
+              test.failing(
+                  failure ->
+                      test.verify(
+                          () -> {
+                            assertThat(failure)
+                                .as("%s", each.get().getClass())
+                                .isInstanceOf(RefusedException.class)
+                                .hasMessageContaining("unknown ");
+                            refused.flag();
+                          })));
     }
   }
 

@@ -1,14 +1,20 @@
 package dev.evenkeel.bus;
 
-import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.internal.buffer.BufferInternal;
+import io.vertx.junit5.Timeout;
+import io.vertx.junit5.VertxExtension;
+import io.vertx.junit5.VertxTestContext;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(VertxExtension.class)
+@Timeout(value = 90, timeUnit = TimeUnit.SECONDS)
 class FrameCodecTest {
   private static final long TIMEOUT_MILLIS = 1_234;
 
@@ -38,15 +44,18 @@ class FrameCodecTest {
   }
 
   @Test
-  void aLargeRequestArrives() {
-    Vertx vertx = Vertx.vertx();
-    try {
-      VertxLink link = new VertxLink(vertx, "me");
-      vertx.eventBus().consumer("echo", message -> message.reply(message.body()));
-      Buffer body = Buffer.buffer(new byte[10_000]).setByte(9_999, (byte) 7);
-      assertThat(await(link.request("echo", body, 30_000))).isEqualTo(body);
-    } finally {
-      await(vertx.close());
-    }
+  void aLargeRequestArrives(Vertx vertx, VertxTestContext test) {
+    VertxLink link = new VertxLink(vertx, "me");
+    vertx.eventBus().consumer("echo", message -> message.reply(message.body()));
+    Buffer body = Buffer.buffer(new byte[10_000]).setByte(9_999, (byte) 7);
+    link.request("echo", body, 30_000)
+        .onComplete(
+            test.succeeding(
+                answer ->
+                    test.verify(
+                        () -> {
+                          assertThat(answer).isEqualTo(body);
+                          test.completeNow();
+                        })));
   }
 }

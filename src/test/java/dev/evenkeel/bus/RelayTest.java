@@ -1,26 +1,35 @@
 package dev.evenkeel.bus;
 
-import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.Closing;
 import dev.evenkeel.Refused;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.junit5.Checkpoint;
+import io.vertx.junit5.Timeout;
+import io.vertx.junit5.VertxExtension;
+import io.vertx.junit5.VertxTestContext;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(VertxExtension.class)
+@Timeout(value = 90, timeUnit = TimeUnit.SECONDS)
 class RelayTest {
   private static final long LONG_MILLIS = 60_000;
 
-  @Closing private final Vertx vertx = Vertx.vertx();
-  private final VertxLink link = new VertxLink(vertx, null);
+  private Vertx vertx;
+  private VertxLink link;
 
   @BeforeEach
-  void serve() {
-    await(Relay.serve(vertx, "n1").completion());
+  void serve(Vertx vertx, VertxTestContext test) {
+    this.vertx = vertx;
+    link = new VertxLink(vertx, null);
+    Relay.serve(vertx, "n1").completion().onComplete(test.succeedingThenComplete());
   }
 
   private Future<Buffer> ask(String address, long millis) {
@@ -28,35 +37,61 @@ class RelayTest {
   }
 
   @Test
-  void aMemberIsAskedByWayOfItsNode() {
-    await(
-        link.serve(
-                Addresses.level("m"),
-                body -> Future.succeededFuture(Buffer.buffer("answer to " + body)))
-            .registered());
-    assertThat(await(ask(Addresses.level("m"), LONG_MILLIS))).hasToString("answer to question");
+  void aMemberIsAskedByWayOfItsNode(VertxTestContext test) {
+    link.serve(
+            Addresses.level("m"),
+            body -> Future.succeededFuture(Buffer.buffer("answer to " + body)))
+        .registered()
+        .compose(served -> ask(Addresses.level("m"), LONG_MILLIS))
+        .onComplete(
+            test.succeeding(
+                answer ->
+                    test.verify(
+                        () -> {
+                          assertThat(answer).hasToString("answer to question");
+                          test.completeNow();
+                        })));
   }
 
   @Test
-  void theFailuresAreThoseOfTheMember() {
-    assertRefused(Refusal.UNAVAILABLE, ask(Addresses.level("nobody"), LONG_MILLIS));
-    await(
-        link.serve(
-                Addresses.level("silent"), body -> io.vertx.core.Promise.<Buffer>promise().future())
-            .registered());
-    assertRefused(Refusal.INDETERMINATE, ask(Addresses.level("silent"), 50));
+  void theFailuresAreThoseOfTheMember(VertxTestContext test) {
+    Checkpoint refused = test.checkpoint(3);
+    assertRefused(Refusal.UNAVAILABLE, ask(Addresses.level("nobody"), LONG_MILLIS), test, refused);
+    Future<Void> silent =
+        link.serve(Addresses.level("silent"), body -> Promise.<Buffer>promise().future())
+            .registered();
+    assertRefused(
+        Refusal.INDETERMINATE,
+        silent.compose(served -> ask(Addresses.level("silent"), 50)),
+        test,
+        refused);
     assertRefused(
         Refusal.UNAVAILABLE,
-        Relay.ask(vertx, "n2", Addresses.level("m"), Buffer.buffer(), LONG_MILLIS));
+        Relay.ask(vertx, "n2", Addresses.level("m"), Buffer.buffer(), LONG_MILLIS),
+        test,
+        refused);
   }
 
   @Test
-  void onlyMembersAreReached() {
-    await(link.serve(Addresses.control("n1"), body -> Future.succeededFuture(body)).registered());
-    assertRefused(Refusal.UNAVAILABLE, ask(Addresses.control("n1"), LONG_MILLIS));
+  void onlyMembersAreReached(VertxTestContext test) {
+    Future<Void> served =
+        link.serve(Addresses.control("n1"), body -> Future.succeededFuture(body)).registered();
+    assertRefused(
+        Refusal.UNAVAILABLE,
+        served.compose(done -> ask(Addresses.control("n1"), LONG_MILLIS)),
+        test,
+        test.checkpoint());
   }
 
-  private static void assertRefused(Refusal refusal, Future<Buffer> answer) {
-    Refused.with(refusal, () -> await(answer));
+  private static void assertRefused(
+      Refusal refusal, Future<Buffer> answer, VertxTestContext test, Checkpoint done) {
+    answer.onComplete(
+        test.failing(
+            failure ->
+                test.verify(
+                    () -> {
+                      Refused.is(refusal, failure);
+                      done.flag();
+                    })));
   }
 }

@@ -9,21 +9,23 @@ import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
+import io.vertx.junit5.VertxExtension;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(VertxExtension.class)
 class VerticleRunTest {
   private static final List<Told> TOLD = new CopyOnWriteArrayList<>();
 
-  private final Vertx vertx = Vertx.vertx();
   private final Teardown teardown = new Teardown();
   private final CompletableFuture<Void> end = new CompletableFuture<>();
   private final CompletableFuture<Void> undeployed = new CompletableFuture<>();
+  private Vertx vertx;
 
   /** Notes how it is deployed. */
   public static final class Told extends VerticleBase {
@@ -48,13 +50,9 @@ class VerticleRunTest {
   }
 
   @BeforeEach
-  void clear() {
+  void begin(Vertx vertx) {
+    this.vertx = vertx;
     TOLD.clear();
-  }
-
-  @AfterEach
-  void close() {
-    await(vertx.close());
   }
 
   private VerticleRun run(int instances, JsonObject config) {

@@ -121,6 +121,9 @@ class RunIT extends OneNode {
   @Test
   void consumersOfAClassShareTheShardsAndReleaseThem() throws Exception {
     consume("sessions", List.of());
+    assertThat(Files.readString(own.resolve("sessions.err")))
+        .as("all share one session")
+        .containsOnlyOnce("connected to node");
   }
 
   @Test

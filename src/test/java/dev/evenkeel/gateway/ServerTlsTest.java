@@ -1,6 +1,5 @@
 package dev.evenkeel.gateway;
 
-import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
@@ -11,20 +10,22 @@ import dev.evenkeel.TestCertificates;
 import dev.evenkeel.util.tls.TlsFiles;
 import dev.evenkeel.util.tls.TlsIdentity;
 import io.vertx.core.Vertx;
+import io.vertx.junit5.VertxExtension;
 import javax.net.ssl.SSLHandshakeException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.slf4j.LoggerFactory;
 
+@ExtendWith(VertxExtension.class)
 class ServerTlsTest {
   @Test
-  void onlyFailuresOfTlsAreLoggedAndOneAMinuteAndSource() throws Exception {
+  void onlyFailuresOfTlsAreLoggedAndOneAMinuteAndSource(Vertx vertx) throws Exception {
     TlsFiles files = TlsFiles.in(TestCertificates.OURS.resolve("clients"));
     Logger logger = (Logger) LoggerFactory.getLogger(ServerTls.class);
     ListAppender<ILoggingEvent> logged = new ListAppender<>();
     logged.start();
     logger.setLevel(Level.WARN);
     logger.addAppender(logged);
-    Vertx vertx = Vertx.vertx();
     try {
       ServerTls tls = ServerTls.watch(vertx, "http", TlsIdentity.open(files));
       tls.handshakeFailed("10.0.0.1", new IllegalArgumentException("no colon in a header"));
@@ -36,7 +37,6 @@ class ServerTlsTest {
     } finally {
       logger.detachAppender(logged);
       logger.setLevel(null);
-      await(vertx.close());
     }
     assertThat(logged.list)
         .extracting(ILoggingEvent::getFormattedMessage)

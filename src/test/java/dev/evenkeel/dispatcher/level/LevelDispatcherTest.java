@@ -2,7 +2,6 @@ package dev.evenkeel.dispatcher.level;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.Closing;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.FakeLink;
@@ -19,20 +18,22 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.junit5.Timeout;
+import io.vertx.junit5.VertxExtension;
+import io.vertx.junit5.VertxTestContext;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(VertxExtension.class)
+@Timeout(value = 90, timeUnit = TimeUnit.SECONDS)
 class LevelDispatcherTest {
-  @Closing private final Vertx vertx = Vertx.vertx();
-  private final FakeLink link = new FakeLink(vertx);
-
   /** What a node knows of topics may be old: another one may have had the name. */
   @Test
-  void messagesAreOfTheTopicWhoseShardWasAssigned() throws Exception {
-    CompletableFuture<HandOut> got = new CompletableFuture<>();
+  void messagesAreOfTheTopicWhoseShardWasAssigned(Vertx vertx, VertxTestContext test) {
+    FakeLink link = new FakeLink(vertx);
     link.serve(
         Addresses.level("a-1"),
         body -> {
@@ -40,7 +41,13 @@ class LevelDispatcherTest {
             SessionState nothing = new SessionState(null, 0, List.of(), List.of(), 4);
             return Future.succeededFuture(Frames.answer(nothing.encode().view()));
           }
-          got.complete(HandOut.decode(Frames.body(body)));
+          HandOut handOut = HandOut.decode(Frames.body(body));
+          test.verify(
+              () -> {
+                assertThat(handOut.messages().get(0).id().shard()).isEqualTo(new Shard(7, 0));
+                assertThat(handOut.topics()).containsEntry(7, "t");
+                test.completeNow();
+              });
           return Future.succeededFuture(Frames.answer(new Bytes(8).i64(1).view()));
         });
     LevelDispatcher dispatcher =
@@ -65,8 +72,5 @@ class LevelDispatcherTest {
         new Delivery("t", 0, 0, new Message(null, null, 0, new byte[1]), "dispatcher@n", 1, 1));
     dispatcher.members(List.of(new LiveMember("a", "a-1", 3_000, false)));
     dispatcher.begin(1);
-    HandOut handOut = got.get(60, TimeUnit.SECONDS);
-    assertThat(handOut.messages().get(0).id().shard()).isEqualTo(new Shard(7, 0));
-    assertThat(handOut.topics()).containsEntry(7, "t");
   }
 }

@@ -1,28 +1,22 @@
 package dev.evenkeel.client.internal.session;
 
-import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.protocol.HostPort;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.junit5.VertxExtension;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(VertxExtension.class)
 class NodeSearchTest {
-  private final Vertx vertx = Vertx.vertx();
-
-  @AfterEach
-  void close() {
-    await(vertx.close());
-  }
-
   /** As when an application closes its Vert.x before its client. */
   @Test
-  void aVertxThatIsClosedEndsTheSearch() {
+  void aVertxThatIsClosedEndsTheSearch(Vertx vertx) {
     List<HostPort> tried = new ArrayList<>();
     List<String> failed = new ArrayList<>();
     NodeSearch search =
