@@ -46,10 +46,7 @@ final class VerticleConnection {
         : member(vertx).map(member -> ownLink = over(vertx, member));
   }
 
-  /**
-   * It is made for the first verticle that needs it. From then on {@link LocalObjects} have it:
-   * whoever closes the Vert.x closes it first.
-   */
+  /** It is made for the first verticle that needs it, and ends with the Vert.x. */
   private static Future<Link> session(Vertx vertx, ClientOptions options) {
     Promise<Link> here = ((VertxInternal) vertx).getOrCreateContext().promise();
     synchronized (Session.class) {

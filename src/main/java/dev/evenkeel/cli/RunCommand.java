@@ -1,6 +1,8 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
@@ -210,7 +212,8 @@ final class RunCommand implements Callable<Integer> {
     try {
       Vertx vertx = Vertx.vertx();
       teardown.add("Vert.x", vertx::close);
-      VerticleRun.connectBySession(vertx, cluster.options().setClusterName(clusterName), teardown);
+      ClientOptions options = cluster.options().setClusterName(clusterName);
+      LocalObjects.put(vertx, ClientOptions.class, options);
       run.deploy(vertx, teardown, end, () -> end.complete(run.reportEnd("the program ends")));
       ServeRun.get(end);
       status = ExitStatus.DONE;

@@ -3,7 +3,6 @@ package dev.evenkeel.cli;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.LocalObjects;
-import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.internal.EvenkeelClientImpl;
 import io.vertx.core.Context;
@@ -38,21 +37,6 @@ final class VerticleRun {
     this.target = target;
     this.instances = instances;
     this.loader = loader;
-  }
-
-  /** Lets the verticles connect by a session, when they need a connection. */
-  static void connectBySession(Vertx vertx, ClientOptions options, Teardown teardown) {
-    LocalObjects.put(vertx, ClientOptions.class, options);
-    teardown.add(
-        "session",
-        () -> {
-          Link link = LocalObjects.get(vertx, Link.class);
-          if (link == null) {
-            return Future.succeededFuture();
-          }
-          LocalObjects.get(vertx, ClusterDirectory.class).close();
-          return link.close();
-        });
   }
 
   /** Lets the consumer and producer verticles share the connection of a client. */

@@ -77,12 +77,7 @@ final class NodeSearch {
     if (ended) {
       return;
     }
-    if (!(failure instanceof NoSession answer)) {
-      // The application has closed the Vert.x.
-      end();
-      return;
-    }
-    failures.put(address, answer);
+    failures.put(address, (NoSession) failure);
     vertx.setTimer(
         pauseMillis(failedBefore, PAUSE_MILLIS_MIN, PAUSE_MILLIS_MAX),
         timer -> {

@@ -18,6 +18,8 @@ import dev.evenkeel.protocol.Told;
 import dev.evenkeel.util.LogLimiter;
 import dev.evenkeel.util.MonotonicClock;
 import dev.evenkeel.util.tls.TlsIdentity;
+import io.vertx.core.Closeable;
+import io.vertx.core.Completable;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -46,6 +48,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -134,6 +137,11 @@ public final class SessionLink implements Link {
 
   private Promise<Void> closing;
 
+  /** Completes when the connections have ended: before the Vert.x closes, if it does so, too. */
+  private final Promise<Void> disconnected = Promise.promise();
+
+  private final Closeable closeHook = this::vertxCloses;
+
   /**
    * The open connections. Immutable.
    *
@@ -192,7 +200,7 @@ public final class SessionLink implements Link {
       }
     }
     netClient = netClient(this.vertx, options);
-    this.vertx.addCloseHook(netClient);
+    this.vertx.addCloseHook(closeHook);
     known = new KnownNodes(seeds);
   }
 
@@ -654,6 +662,24 @@ public final class SessionLink implements Link {
   /** Also closes the Vert.x of {@link #vertx()}. */
   @Override
   public Future<Void> close() {
+    return close(
+        () -> {
+          vertx.removeCloseHook(closeHook);
+          return closesVertx ? vertx.close() : Future.succeededFuture();
+        });
+  }
+
+  /** An application may close its Vert.x without this link, which must not connect again then. */
+  private void vertxCloses(Completable<Void> done) {
+    close(Future::succeededFuture);
+    // Not the future of close(), which may wait for the Vert.x.
+    disconnected.future().onComplete(done);
+  }
+
+  /**
+   * @param last runs after the connections have ended, unless the link is being closed already
+   */
+  private Future<Void> close(Supplier<Future<Void>> last) {
     synchronized (this) {
       if (closing != null) {
         return closing.future();
@@ -674,13 +700,9 @@ public final class SessionLink implements Link {
                       .toList())
               .timeout(CLOSE_MILLIS_MAX, TimeUnit.MILLISECONDS)
               .transform(ended -> netClient.close())
-              .transform(
-                  ended -> {
-                    vertx.removeCloseHook(netClient);
-                    return closesVertx ? vertx.close() : Future.succeededFuture();
-                  })
-              .onComplete(closing);
+              .onComplete(disconnected);
         });
+    disconnected.future().transform(ended -> last.get()).onComplete(closing);
     return closing.future();
   }
 

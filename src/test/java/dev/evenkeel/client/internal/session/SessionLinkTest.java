@@ -19,6 +19,8 @@ import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.bus.frame.Hello;
 import dev.evenkeel.bus.frame.Welcome;
 import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.ConnectionState;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.util.tls.TlsException;
@@ -545,6 +547,33 @@ class SessionLinkTest {
   }
 
   /** What each of these nodes tells of the cluster. */
+  /** As a verticle does that forgets its client. */
+  @Test
+  void endsWithTheVertxOfTheApplication() {
+    n1.start();
+    Vertx own = Vertx.vertx();
+    EvenkeelClient client = await(Evenkeel.connect(own, options(n1)));
+    await(own.close());
+    assertThat(client.state()).isEqualTo(ConnectionState.CLOSED);
+    await().atMost(LONG).until(() -> n1.goodbyes.equals(List.of("the client is closed")));
+    await(client.close());
+  }
+
+  /** The client waits for its Vert.x, and that for the client: neither for ever. */
+  @Test
+  void itsVertxMayBeClosedAtTheSameTime() {
+    n1.start();
+    Link closed = connect(n1);
+    Future<Void> client = closed.close();
+    Future<Void> vertx = closed.vertx().close();
+    await(client);
+    await(vertx);
+    Link other = connect(n1);
+    await(other.vertx().close());
+    assertThat(other.state()).isEqualTo(Link.State.CLOSED);
+    await(other.close());
+  }
+
   private static void cluster(FakeNode... nodes) {
     each(nodes, each -> each.welcome = each.welcome(FakeNode.LIMITS, nodes));
   }
