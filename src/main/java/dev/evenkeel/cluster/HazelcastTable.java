@@ -103,12 +103,16 @@ final class HazelcastTable implements SharedTable {
   }
 
   private static JsonObject read(Map.Entry<Object, Object> entry, Set<String> problems) {
-    try {
-      return new JsonObject((String) entry.getValue());
-    } catch (DecodeException | ClassCastException e) {
-      note(problems, "at '" + entry.getKey() + "': " + e.getMessage());
-      return new JsonObject();
+    String problem = "its value is no text";
+    if (entry.getValue() instanceof String text) {
+      try {
+        return new JsonObject(text);
+      } catch (DecodeException e) {
+        problem = "its text is no JSON object";
+      }
     }
+    note(problems, "at '" + entry.getKey() + "': " + problem);
+    return new JsonObject();
   }
 
   private static void note(Set<String> problems, String problem) {

@@ -74,6 +74,7 @@ class StrangersEntriesTest {
     result(table.put("ours", OURS));
     map.set("text", "hello");
     map.set("array", "[1]");
+    map.set("null", "null");
     map.set("number", 5);
     map.set("json", new HazelcastJsonValue("{\"a\":1}"));
     map.set("object", new Theirs("x"));
@@ -83,23 +84,23 @@ class StrangersEntriesTest {
     assertThat(result(table.all()))
         .isEqualTo(
             Map.of(
-                "ours", OURS, "text", none, "array", none, "number", none, "json", none, "object",
-                none));
+                "ours", OURS, "text", none, "array", none, "null", none, "number", none, "json",
+                none, "object", none));
     assertThat(warnings())
-        .hasSize(6)
+        .hasSize(7)
         .anySatisfy(
             text ->
                 assertThat(text)
                     .startsWith(
-                        "map evenkeel.ownership has an entry that no node wrote, at 'text': Failed")
+                        "map evenkeel.ownership has an entry that no node wrote, at 'text': its text")
                     .contains("find out who writes to the map"));
-    assertThat(result(table.all())).hasSize(6);
-    assertThat(warnings()).as("it says so once").hasSize(6);
+    assertThat(result(table.all())).hasSize(7);
+    assertThat(warnings()).as("it says so once").hasSize(7);
 
-    for (String key : List.of("text", "array", "number", "json", "object")) {
+    for (String key : List.of("text", "array", "null", "number", "json", "object")) {
       result(table.put(key, OURS));
     }
-    assertThat(result(table.all()).values()).hasSize(6).containsOnly(OURS);
+    assertThat(result(table.all()).values()).hasSize(7).containsOnly(OURS);
     map.set("object", new Theirs("x"));
     result(table.all());
     result(table.remove("object"));

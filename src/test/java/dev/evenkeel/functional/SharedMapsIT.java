@@ -187,7 +187,7 @@ class SharedMapsIT {
             node.process()
                 .err()
                 .lines()
-                .filter(line -> line.contains("at 'g/t/0': Failed"))
+                .filter(line -> line.contains("at 'g/t/0': its text is no JSON"))
                 .toList())
         .as(node.process().err())
         .hasSize(1);
