@@ -153,19 +153,6 @@ final class SessionsApi {
                 asked.user(),
                 asked.expiresMs(),
                 () -> sessions.ended(id)));
-    ConsumerOptions options = options(asked);
-    return sessions
-        .open(
-            () -> client.stream(options, Finishing.MANUAL),
-            (stream, id) ->
-                new PolledConsumer(
-                    vertx,
-                    stream,
-                    options,
-                    asked.user(),
-                    asked.expiresMs(),
-                    () -> sessions.ended(id)))
-        .map(opened -> new OpenedSession(opened.id(), opened.owned().member(), asked.expiresMs()));
   }
 
   private <T> Future<OpenedSession> opened(

@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher;
 
+import static dev.evenkeel.Futures.await;
 import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,31 +9,24 @@ import dev.evenkeel.Wait;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.Refusal;
+import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
-import io.vertx.junit5.RunTestOnContext;
-import io.vertx.junit5.Timeout;
-import io.vertx.junit5.VertxExtension;
-import io.vertx.junit5.VertxTestContext;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
-import org.junit.jupiter.api.BeforeEach;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** On the event loop of the dispatcher, as it is used. */
-@ExtendWith(VertxExtension.class)
-@Timeout(value = 90, timeUnit = TimeUnit.SECONDS)
 class SessionEndsTest {
-  @RegisterExtension final RunTestOnContext loop = new RunTestOnContext();
-
+  @Closing private final Vertx vertx = Vertx.vertx();
+  private final Context context = vertx.getOrCreateContext();
   private final AtomicLong clock = new AtomicLong();
   private final AtomicInteger memberLooks = new AtomicInteger();
 
@@ -51,16 +45,6 @@ class SessionEndsTest {
         },
         answerMillisMax,
         clock::get);
-  private SessionEnds ends;
-
-  @BeforeEach
-  void begin() {
-    ends = ends(60_000);
-  }
-
-  private SessionEnds ends(long answerMillisMax) {
-    return new SessionEnds(
-        loop.vertx(), () -> List.of("n1", "n2", "n3"), answerMillisMax, clock::get);
   }
 
   /**
@@ -71,7 +55,7 @@ class SessionEndsTest {
    */
   private AtomicInteger node(String node, IntFunction<Buffer> answers) {
     AtomicInteger asked = new AtomicInteger();
-    loop.vertx()
+    vertx
         .eventBus()
         .<Buffer>consumer(
             Addresses.sessions(node),
@@ -89,30 +73,24 @@ class SessionEndsTest {
     return JsonBodies.answer(new JsonObject().put("has", has));
   }
 
-  /** The test succeeds if these are the results. */
-  private static void results(VertxTestContext test, List<Future<Boolean>> all, Boolean... expected) {
-    Future.all(all)
-        .onComplete(
-            test.succeeding(
-                ended ->
-                    test.verify(
-                        () -> {
-                          assertThat(ended.<Boolean>list()).containsExactly(expected);
-                          test.completeNow();
-                        })));
+  private <T> T onContext(Supplier<Future<T>> task) {
+    Promise<T> promise = Promise.promise();
+    context.runOnContext(now -> task.get().onComplete(promise));
+    return await(promise.future());
   }
 
   @Test
-  void sessionThatNoNodeHasEndsThoughNodesAreDown(VertxTestContext test) {
+  void sessionThatNoNodeHasEndsThoughNodesAreDown() {
     node("n1", asked -> has(false));
-    results(test, List.of(ends.ended("s-1")), true);
+    assertThat(onContext(() -> ends.ended("s-1"))).isTrue();
   }
 
   @Test
-  void sessionThatOneNodeHasLives(VertxTestContext test) {
+  void sessionThatOneNodeHasLives() {
     node("n1", asked -> has(false));
     node("n2", asked -> has(true));
-    results(test, List.of(ends.ended("s-1"), ends.somewhere("s-1")), false, true);
+    assertThat(onContext(() -> ends.ended("s-1"))).isFalse();
+    assertThat(onContext(() -> ends.somewhere("s-1"))).isTrue();
   }
 
   @Test
@@ -139,48 +117,50 @@ class SessionEndsTest {
 
   @Test
   void nodeThatDoesNotAnswerIsAskedAgain() {
-  void nodeThatDoesNotAnswerIsAskedAgain(VertxTestContext test) {
     AtomicInteger asked = node("n3", time -> time < 3 ? null : has(false));
-    Future<Boolean> ended = ends(200).ended("s-1");
-    results(test, List.of(ended.map(end -> end && asked.get() >= 3)), true);
+    SessionEnds impatient = ends(200);
+    assertThat(onContext(() -> impatient.ended("s-1"))).isTrue();
+    assertThat(asked.get()).isGreaterThanOrEqualTo(3);
   }
 
   @Test
-  void whileItCannotBeFoundOutTheSessionLives(VertxTestContext test) {
+  void whileItCannotBeFoundOutTheSessionLives() {
     node("n1", asked -> Frames.refusal(Refusal.UNAVAILABLE, "not now"));
-    List<Future<Boolean>> all =
-        List.of(ends.ended("s-1"), ends.endedUnreported("s-1"), ends.somewhere("s-1"));
-    results(test, all, false, false, false);
+    assertThat(onContext(() -> ends.ended("s-1"))).isFalse();
+    assertThat(onContext(() -> ends.endedUnreported("s-1"))).isFalse();
+    assertThat(onContext(() -> ends.somewhere("s-1"))).isFalse();
   }
 
   @Test
-  void sessionOnItsWayToAnotherNodeLives(VertxTestContext test) {
+  void sessionOnItsWayToAnotherNodeLives() {
     AtomicInteger asked = node("n1", time -> has(time > 1));
-    Future<Boolean> ended = ends.endedUnreported("s-1");
-    results(test, List.of(ended, ended.map(end -> asked.get() == 2)), false, true);
+    assertThat(onContext(() -> ends.endedUnreported("s-1"))).isFalse();
+    assertThat(asked).hasValue(2);
   }
 
   @Test
-  void sessionThatIsReportedTwiceIsCheckedOnce(VertxTestContext test) {
+  void sessionThatIsReportedTwiceIsCheckedOnce() {
     AtomicInteger asked = node("n1", time -> has(false));
-    Future<Boolean> ended = ends.ended("s-1");
-    Future<Boolean> again = ends.ended("s-1");
-    results(test, List.of(ended, again, again.map(end -> asked.get() == 1)), true, true, true);
+    assertThat(onContext(() -> Future.all(ends.ended("s-1"), ends.ended("s-1"))).list())
+        .containsOnly(true);
+    assertThat(asked).hasValue(1);
   }
 
   @Test
-  void checksAreBounded(VertxTestContext test) {
-    List<Future<Boolean>> all = new ArrayList<>();
-    for (int i = 0; i < SessionEnds.CHECKS_MAX; i++) {
-      all.add(ends.ended("s-" + i));
-    }
-    Future<Boolean> tooMany = ends.ended("s-too-many");
-    Future<Boolean> later = Future.all(all).compose(done -> ends.ended("s-again"));
-    Future.all(all)
-        .onComplete(
-            test.succeeding(
-                done -> test.verify(() -> assertThat(done.list()).containsOnly(true))));
-    results(test, List.of(tooMany, later), false, true);
+  void checksAreBounded() {
+    List<Boolean> ended =
+        onContext(
+                () -> {
+                  List<Future<Boolean>> all = new ArrayList<>();
+                  for (int i = 0; i <= SessionEnds.CHECKS_MAX; i++) {
+                    all.add(ends.ended("s-" + i));
+                  }
+                  return Future.all(all);
+                })
+            .list();
+    assertThat(ended).contains(true).last().isEqualTo(false);
+    assertThat(ended.subList(0, SessionEnds.CHECKS_MAX)).containsOnly(true);
+    assertThat(onContext(() -> ends.ended("s-again"))).isTrue();
   }
 
   @Test

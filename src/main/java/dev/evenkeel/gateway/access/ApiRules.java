@@ -21,8 +21,6 @@ public final class ApiRules {
   private static final List<String> SHOWN =
       List.of(
           ("kind name group election topic topics shard id node to force all deadLetters member"
-                  + " copySettingsFrom")
-          ("kind name group topic topics shard id node to force all deadLetters member"
                   + " copySettingsFrom address")
               .split(" "));
 
