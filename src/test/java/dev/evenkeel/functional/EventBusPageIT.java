@@ -45,6 +45,16 @@ class EventBusPageIT {
               PreparedRequests.asShown(words("create list get configure reshard delete ready"))),
           Map.entry(ApiAddresses.GROUPS, PreparedGroupRequests::new),
           Map.entry(ApiAddresses.SESSIONS, PreparedRequests.Sessions::new),
+          Map.entry(
+              ApiAddresses.ELECTIONS,
+              PreparedRequests.opened(
+                  "candidate", "open", words("watch resign handedOver abandon close"))),
+          Map.entry(
+              ApiAddresses.COORDINATORS,
+              PreparedRequests.opened("track", "open", words("move destroy"))),
+          Map.entry(
+              ApiAddresses.DEDUP,
+              PreparedRequests.opened("claim", "claim", words("await giveBack"))),
           Map.entry(ApiAddresses.QUOTAS, PreparedRequests.asShown(words("set list clear"))),
           Map.entry(ApiAddresses.CLUSTER, PreparedRequests.Cluster::new));
 

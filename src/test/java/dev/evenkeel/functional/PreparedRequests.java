@@ -127,6 +127,37 @@ interface PreparedRequests {
     }
   }
 
+  /**
+   * Those after the first one name what that one has opened.
+   *
+   * @param field with its id, such as "track"
+   */
+  static Function<PageCluster, PreparedRequests> opened(
+      String field, String open, String... others) {
+    return cluster ->
+        new PreparedRequests() {
+          private String id;
+
+          @Override
+          public Object request(Row row) {
+            if (row.action().equals(open)) {
+              return row.request();
+            }
+            if (!List.of(others).contains(row.action())) {
+              throw unknown(row);
+            }
+            return row.object().put(field, id);
+          }
+
+          @Override
+          public void answered(Row row, Object answer) {
+            if (row.action().equals(open)) {
+              id = ((JsonObject) answer).getString(field);
+            }
+          }
+        };
+  }
+
   /** They replace n2, which they need empty, and then take it out. */
   record Cluster(PageCluster cluster) implements PreparedRequests {
     @Override
