@@ -197,11 +197,16 @@ final class HeartbeatHandler {
 
   private void checkTrack(Heartbeat beat, GroupState group) {
     if (state.level < FeatureLevel.COORDINATORS) {
-      throw Refusal.UNAVAILABLE.error(
+      throw Refusal.INVALID.error(
           "the cluster takes no tracks yet: upgrade all its nodes to this version first");
     }
     if (!state.alone.getAsBoolean()) {
       throw Refusal.UNAVAILABLE.error("the dispatcher does not know whether it still is one");
+    }
+    if (group != null && group.steps() != null && group.steps().isFullFor(beat.instance())) {
+      throw Refusal.OVERLOADED.error(
+          "coordinator %s has %s tracks, which is the limit of one",
+          beat.group(), StepLimits.TRACKS_MAX);
     }
     if (group != null
         && group.info() != null

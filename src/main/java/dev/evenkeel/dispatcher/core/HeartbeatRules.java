@@ -24,6 +24,8 @@ final class HeartbeatRules {
   static final long STALL_TIMEOUT_MILLIS_MIN = 1_000;
   static final long STALL_TIMEOUT_MILLIS_MAX = 3_600_000;
 
+  private static final long STEPS_MAX = 1L << 53;
+
   private static final Set<String> ORDERS = Set.of("none", "key", "shard");
 
   private HeartbeatRules() {}
@@ -72,6 +74,9 @@ final class HeartbeatRules {
     if (beat.steps() == null) {
       throw invalid("a track says in its heartbeats where it stands");
     }
+    between("steps", beat.steps().steps(), -1, STEPS_MAX);
+    between("stay", beat.steps().stay(), 0, Integer.MAX_VALUE);
+    between("roster", beat.steps().roster(), 0, Long.MAX_VALUE / 2);
     between(
         "memberTimeoutMillis",
         beat.memberTimeoutMillis(),

@@ -42,6 +42,9 @@ import java.util.TreeMap;
  * <p>Times are milliseconds of the dispatcher's clock. Not thread-safe.
  */
 final class StepLimits {
+  /** Most tracks of one coordinator, with those that have ended and may still go on. */
+  static final int TRACKS_MAX = 1_000;
+
   private static final int SERIAL_BITS = 32;
 
   /** A track as far as it is known. */
@@ -87,6 +90,7 @@ final class StepLimits {
   private boolean allKnown;
   private long roster;
   private int tracks;
+  private boolean anyWaits;
   private String holder;
   private long heldSinceMillis;
   private long setAside;
@@ -99,6 +103,11 @@ final class StepLimits {
   StepLimits(long term, long allKnownAtMillis) {
     this.allKnownAtMillis = allKnownAtMillis;
     roster = term << SERIAL_BITS;
+  }
+
+  /** Whether there is no room for this track. */
+  boolean isFullFor(String instance) {
+    return seats.size() >= TRACKS_MAX && !seats.containsKey(instance);
   }
 
   /**
@@ -232,7 +241,7 @@ final class StepLimits {
       }
     }
     for (Seat seat : seats.values()) {
-      if (seat.enters && range == wantedRange && isKnownToOthers(seat)) {
+      if (seat.enters && range == wantedRange && seat.enteredRoster <= knownToAll()) {
         place(seat);
       }
     }
@@ -263,8 +272,9 @@ final class StepLimits {
     return those > 0 && those == all;
   }
 
-  private boolean isKnownToOthers(Seat entering) {
-    return placed().stream().allMatch(other -> other.roster >= entering.enteredRoster);
+  /** The newest list of which all tracks with a place have heard. */
+  private long knownToAll() {
+    return placed().stream().mapToLong(seat -> seat.roster).min().orElse(Long.MAX_VALUE);
   }
 
   private void place(Seat seat) {
@@ -291,7 +301,7 @@ final class StepLimits {
 
   private void hold(long nowMillis) {
     long fewest = fewest();
-    boolean anyWaits = placed().stream().anyMatch(seat -> waitsFor(seat, fewest));
+    anyWaits = placed().stream().anyMatch(seat -> waitsFor(seat, fewest));
     String now =
         anyWaits
             ? placed().stream()
@@ -306,6 +316,7 @@ final class StepLimits {
     holder = now;
   }
 
+  /** Whether it waits for those that have the fewest steps. */
   private boolean waitsFor(Seat seat, long fewest) {
     return seat.waiting && seat.steps > fewest && seat.steps >= fewest + range;
   }
@@ -325,9 +336,7 @@ final class StepLimits {
       return new StepPlace(seat.stay, -1, -1, 0, 0, false);
     }
     boolean awaited =
-        seat.placed
-            && seat.steps == fewest
-            && placed().stream().anyMatch(other -> waitsFor(other, fewest));
+seat.placed && seat.steps == fewest && anyWaits;
     return new StepPlace(
         seat.stay,
         seat.placed ? seat.from : -1,
