@@ -8,6 +8,7 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.CoordinatorOptions;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.TopicSettings;
+import dev.evenkeel.client.internal.member.AddressOptions;
 import dev.evenkeel.dispatcher.DispatcherOptions;
 import dev.evenkeel.gateway.http.WebOptions;
 import dev.evenkeel.gateway.session.SessionOptions;
@@ -51,6 +52,7 @@ class SettingsPagesTest {
           "`ProducerOptions`", ProducerOptions.settings(),
           "`ClientOptions`", ClientOptions.settings(),
           "`CoordinatorOptions`", CoordinatorOptions.settings());
+          "option of an address", AddressOptions.settings());
 
   private static final Pattern NAME = Pattern.compile("`([\\w-]+)`");
   private static final Pattern BOUNDS =
