@@ -43,8 +43,7 @@ class ProducerVerticleTest {
   }
 
   private static JsonObject message() {
-    return JsonObject.of(
-        "key", "k", "payloadBase64", Base64.getEncoder().encodeToString(NUMBER));
+    return JsonObject.of("key", "k", "payloadBase64", Base64.getEncoder().encodeToString(NUMBER));
   }
 
   private Future<String> deploy() {

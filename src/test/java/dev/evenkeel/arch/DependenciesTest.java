@@ -111,8 +111,6 @@ class DependenciesTest {
     Set<String> ofMain = new TreeSet<>(declared.keySet());
     ofMain.removeIf(declared::get);
     assertThat(ofMain).as("what main sources import is declared").containsAll(used);
-    assertThat(declared.keySet())
-        .as("what tests import is declared")
-        .containsAll(usedByTests);
+    assertThat(declared.keySet()).as("what tests import is declared").containsAll(usedByTests);
   }
 }

@@ -91,7 +91,10 @@ class RunSecuredIT {
       }
       String[] foreign = {"--ca", CA, "--token-file", other.toString()};
       try (Jar.Running running = run(node, "other", foreign)) {
-        fails(running, "evenkeel run: cannot deploy " + VERTICLE, "the user 'other' needs the permission produce:greetings");
+        fails(
+            running,
+            "evenkeel run: cannot deploy " + VERTICLE,
+            "the user 'other' needs the permission produce:greetings");
       }
       String certificate = NODES.resolve("n2").toString();
       try (Jar.Running running = run(node, "member", "--member", "--peer-tls", certificate)) {

@@ -72,7 +72,8 @@ class MajorityTest {
     for (String detail : List.of("", "n2")) {
       explains(test, explained, Refusal.NOT_LEADER, detail, "UNAVAILABLE: " + missing);
     }
-    explains(test, explained, Refusal.UNAVAILABLE, "node n2 is not there", "UNAVAILABLE: " + missing);
+    explains(
+        test, explained, Refusal.UNAVAILABLE, "node n2 is not there", "UNAVAILABLE: " + missing);
     explains(
         test,
         explained,
