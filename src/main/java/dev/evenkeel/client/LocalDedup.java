@@ -48,6 +48,7 @@ final class LocalDedup implements Dedup {
 
   LocalDedup(DedupOptions options) {
     DedupOptions own = new DedupOptions(options.toJson());
+    own.check();
     name = own.getName() == null ? "local" : Names.check("dedup", own.getName());
     claimsMax = own.getClaimsMax();
     timeoutMillis = own.getTimeoutMillis();
@@ -206,6 +207,10 @@ final class LocalDedup implements Dedup {
     }
 
     void turned(Answer answer) {
+      if (closed) {
+        end(closed());
+        return;
+      }
       synchronized (this) {
         if (over) {
           return;

@@ -22,8 +22,14 @@ public interface ClusterAutomata extends SharedAutomata {
    * the new heads.
    *
    * @param alive processes that are known to live
+   * @param services those of {@code ended} whose claims of services are removed, too
    */
-  CompletionStage<Sweep> sweep(Set<String> alive, Set<String> ended);
+  CompletionStage<Sweep> sweep(Set<String> alive, Set<String> ended, Set<String> services);
+
+  /** As above, with all claims of those that have ended. */
+  default CompletionStage<Sweep> sweep(Set<String> alive, Set<String> ended) {
+    return sweep(alive, ended, ended);
+  }
 
   /**
    * Keys that are held for {@code heldMillisMin} or longer: some of them if there are many. Every

@@ -6,7 +6,9 @@ import com.hazelcast.nio.ObjectDataOutput;
 import com.hazelcast.nio.serialization.DataSerializable;
 import dev.evenkeel.dedup.SharedBucket;
 import dev.evenkeel.dedup.SharedCodec;
+import dev.evenkeel.dedup.Worker;
 import java.io.IOException;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -21,6 +23,9 @@ public final class DedupClaimSweep
     implements EntryProcessor<Integer, DedupBucket, byte[]>, DataSerializable {
   private static final long serialVersionUID = 1;
 
+  /** In front of a process in the set of those that have ended: so have its services. */
+  private static final String SERVICES = "!";
+
   private Set<String> alive;
   private Set<String> ended;
   private long nowMillis;
@@ -31,24 +36,31 @@ public final class DedupClaimSweep
   /**
    * @param alive ids of processes that are known to live
    * @param ended ids of processes that have ended
+   * @param services those of them whose claims of services end, too
    * @param nowMillis time of the cluster's clock
    */
-  DedupClaimSweep(Set<String> alive, Set<String> ended, long nowMillis) {
+  DedupClaimSweep(Set<String> alive, Set<String> ended, Set<String> services, long nowMillis) {
     this.alive = alive;
-    this.ended = ended;
+    this.ended = new HashSet<>(ended);
+    services.forEach(each -> this.ended.add(SERVICES + each));
     this.nowMillis = nowMillis;
   }
 
   @Override
   public byte[] process(Map.Entry<Integer, DedupBucket> entry) {
     SharedBucket bucket = entry.getValue().bucket();
-    List<SharedBucket.Swept> swept = bucket.sweep(member -> !ended.contains(member), nowMillis);
+    List<SharedBucket.Swept> swept = bucket.drop(this::hasEnded, nowMillis);
     if (!swept.isEmpty()) {
       entry.setValue(bucket.keys() == 0 ? null : entry.getValue());
     }
     Set<String> unknown = bucket.members();
     unknown.removeAll(alive);
     return SharedCodec.swept(swept, unknown);
+  }
+
+  private boolean hasEnded(Worker worker) {
+    return ended.contains(
+        worker.shard() == Worker.SERVICE ? SERVICES + worker.member() : worker.member());
   }
 
   @Override

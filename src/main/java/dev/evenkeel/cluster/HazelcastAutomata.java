@@ -1,6 +1,8 @@
 package dev.evenkeel.cluster;
 
+import com.hazelcast.cluster.Member;
 import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.map.IMap;
 import dev.evenkeel.dedup.Answer;
 import dev.evenkeel.dedup.Claim;
@@ -157,9 +159,18 @@ final class HazelcastAutomata implements ClusterAutomata {
     return heard.next();
   }
 
+  /** At once 0 where it can be seen that others have the majority. */
   @Override
   public long silentMillisMax() {
-    return SILENT_MILLIS_MAX;
+    int nodes = 0;
+    try {
+      for (Member each : hazelcast.getCluster().getMembers()) {
+        nodes += each.isLiteMember() ? 0 : 1;
+      }
+    } catch (HazelcastInstanceNotActiveException e) {
+      return 0;
+    }
+    return nodes > voters() / 2 ? SILENT_MILLIS_MAX : 0;
   }
 
   void voters(IntSupplier source) {
@@ -205,11 +216,14 @@ final class HazelcastAutomata implements ClusterAutomata {
   }
 
   @Override
-  public CompletionStage<Sweep> sweep(Set<String> alive, Set<String> ended) {
+  public CompletionStage<Sweep> sweep(
+      Set<String> alive, Set<String> ended, Set<String> services) {
     return sweeps
         .run(
             vertx,
-            () -> map.<byte[]>executeOnEntries(new DedupClaimSweep(alive, ended, nowMillis())))
+            () ->
+                map.<byte[]>executeOnEntries(
+                    new DedupClaimSweep(alive, ended, services, nowMillis())))
         .map(this::swept)
         .toCompletionStage();
   }

@@ -142,12 +142,17 @@ public class Automaton<C extends Claim> {
    * @return how many: 0, 1 or 2
    */
   public final int dropDead(Predicate<String> alive, long nowMillis) {
+    return drop(worker -> !alive.test(worker.member()), nowMillis);
+  }
+
+  /** As {@link #dropDead}, for claims of workers that are dead. */
+  final int drop(Predicate<Worker> dead, long nowMillis) {
     int dropped = 0;
-    if (tail != null && !alive.test(tail.worker.member())) {
+    if (tail != null && dead.test(tail.worker)) {
       tail = null;
       dropped++;
     }
-    if (head != null && !alive.test(head.worker.member())) {
+    if (head != null && dead.test(head.worker)) {
       pass(nowMillis);
       dropped++;
     }

@@ -100,7 +100,9 @@ public final class LeasedCoordinator {
   }
 
   private void turned(LeasedClaim claim, @Nullable Answer answer, @Nullable Throwable failure) {
-    if (answer == Answer.ACCEPT) {
+    if (closed != null) {
+      giveBack(claim);
+    } else if (answer == Answer.ACCEPT) {
       Seat now = seat;
       if (isOf(claim, now)) {
         now.lease.answered(claim.ticket.askedMillis);

@@ -101,10 +101,15 @@ public final class SharedBucket {
 
   /** Removes the claims of members that are not alive, and heads that took too long. */
   public List<Swept> sweep(Predicate<String> alive, long nowMillis) {
+    return drop(worker -> !alive.test(worker.member()), nowMillis);
+  }
+
+  /** As {@link #sweep}, for claims of workers that are dead. */
+  public List<Swept> drop(Predicate<Worker> dead, long nowMillis) {
     List<Swept> swept = new ArrayList<>();
     automata.forEach(
         (key, automaton) -> {
-          int evicted = automaton.dropDead(alive, nowMillis) + evictOverdue(automaton, nowMillis);
+          int evicted = automaton.drop(dead, nowMillis) + evictOverdue(automaton, nowMillis);
           if (evicted > 0) {
             swept.add(new Swept(key, evicted, automaton.head()));
           }

@@ -7,6 +7,7 @@ import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.wire.FeatureLevel;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
@@ -39,11 +40,20 @@ final class DedupSweeper {
   /** A key that is held for this time is in the view. Most keys are free much sooner. */
   private static final long HELD_MILLIS_MIN = 1_000;
 
+  /**
+   * A program may still rely on its claims of services, although all its connections broke: for up
+   * to 5 s after it sent the last question that was answered.
+   */
+  static final long SERVICE_MILLIS = 6_500;
+
   private final ClusterMember cluster;
   private final Context context;
   private final SessionEnds sessions;
   private final DispatcherMeters meters;
   private long sweptMillis = Long.MIN_VALUE / 2;
+
+  /** Owners of claims that have ended → when that was first found out. */
+  private final Map<String, Long> endedSince = new HashMap<>();
 
   /** Whether the last sweep found claims. */
   private boolean foundAny;
@@ -72,9 +82,13 @@ final class DedupSweeper {
     sweeping = true;
     Set<String> alive = core.heardFrom();
     alive.addAll(cluster.members());
-    sweep(alive, Set.of())
+    sweep(alive, Set.of(), Set.of())
         .compose(unknown -> ended(core, unknown))
-        .compose(ended -> ended.isEmpty() ? Future.succeededFuture() : sweep(alive, ended))
+        .compose(
+            ended -> {
+              Set<String> services = endedForLong(ended);
+              return ended.isEmpty() ? Future.succeededFuture() : sweep(alive, ended, services);
+            })
         .compose(swept -> show(core.featureLevel()))
         .onComplete(
             done -> {
@@ -127,8 +141,9 @@ final class DedupSweeper {
   }
 
   /** Completes with the owners of claims that are neither alive nor ended. */
-  private Future<Set<String>> sweep(Set<String> alive, Set<String> ended) {
-    return Future.fromCompletionStage(cluster.dedup().sweep(alive, ended), context)
+  private Future<Set<String>> sweep(
+      Set<String> alive, Set<String> ended, Set<String> services) {
+    return Future.fromCompletionStage(cluster.dedup().sweep(alive, ended, services), context)
         .map(
             sweep -> {
               meters.swept.add(sweep.evicted());
@@ -158,6 +173,21 @@ final class DedupSweeper {
       }
     }
     return Future.all(checks).map(ended);
+  }
+
+  /** Those that can no longer rely on any claim. */
+  private Set<String> endedForLong(Set<String> ended) {
+    long nowMillis = MonotonicClock.millis();
+    endedSince.keySet().retainAll(ended);
+    ended.forEach(each -> endedSince.putIfAbsent(each, nowMillis));
+    Set<String> forLong = new HashSet<>();
+    endedSince.forEach(
+        (each, sinceMillis) -> {
+          if (nowMillis - sinceMillis >= SERVICE_MILLIS) {
+            forLong.add(each);
+          }
+        });
+    return forLong;
   }
 
   private static boolean anyDeduplicates(DispatcherCore core) {

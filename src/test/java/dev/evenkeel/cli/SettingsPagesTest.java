@@ -6,6 +6,7 @@ import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.CoordinatorOptions;
+import dev.evenkeel.client.DedupOptions;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.TopicSettings;
 import dev.evenkeel.client.internal.member.AddressOptions;
@@ -51,8 +52,9 @@ class SettingsPagesTest {
           "`ConsumerOptions`", ConsumerOptions.settings(),
           "`ProducerOptions`", ProducerOptions.settings(),
           "`ClientOptions`", ClientOptions.settings(),
-          "`CoordinatorOptions`", CoordinatorOptions.settings());
-          "option of an address", AddressOptions.settings());
+          "`CoordinatorOptions`", CoordinatorOptions.settings(),
+          "option of an address", AddressOptions.settings(),
+          "`DedupOptions`", DedupOptions.settings());
 
   private static final Pattern NAME = Pattern.compile("`([\\w-]+)`");
   private static final Pattern BOUNDS =

@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
+import dev.evenkeel.Futures;
+import dev.evenkeel.Refused;
 import dev.evenkeel.TestPorts;
 import dev.evenkeel.Wait;
 import dev.evenkeel.dedup.Answer;
@@ -14,9 +16,12 @@ import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.DedupScope;
 import dev.evenkeel.dedup.Departure;
 import dev.evenkeel.dedup.KeyInFlight;
+import dev.evenkeel.dedup.SharedClaim;
+import dev.evenkeel.dedup.Step;
 import dev.evenkeel.dedup.Ticket;
 import dev.evenkeel.dedup.Worker;
 import dev.evenkeel.protocol.HostPort;
+import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Future;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -223,6 +228,40 @@ class SharedAutomataTest {
         .isEqualTo(new ClusterAutomata.Sweep(60, Set.of(), true));
     waiters.forEach(waiter -> assertThat(turn(waiter)).isEqualTo(Answer.ACCEPT));
     free.forEach(key -> assertThat(ask(atOne, key).answer()).isEqualTo(Answer.ACCEPT));
+  }
+
+  @Test
+  void aProcessIsHeardIfAMajorityOfTheVotersCountsItAsAMember() {
+    one.voters(() -> 2);
+    two.voters(() -> 2);
+    for (ClusterMember each : List.of(one, two, client)) {
+      result(each.dedup().heard());
+      assertThat(each.dedup().silentMillisMax()).isEqualTo(5_000);
+    }
+    DedupKey key = key();
+    assertThat(result(client.dedup().step(service(client, key))).answer())
+        .isEqualTo(Answer.ACCEPT);
+    // The cluster has two more nodes, which are not in sight.
+    one.voters(() -> 4);
+    unavailable(client.dedup().heard());
+    unavailable(two.dedup().step(service(two, key())));
+    one.voters(() -> 0);
+    two.voters(() -> 0);
+    unavailable(one.dedup().heard());
+    // Messages of topics do without.
+    assertThat(ask(at(one, SOON), key()).answer()).isEqualTo(Answer.ACCEPT);
+  }
+
+  private static Step service(ClusterMember member, DedupKey key) {
+    Worker worker = new Worker(member.id(), Worker.SERVICE, 1);
+    return new Step(Step.Kind.ENQUEUE, key, new SharedClaim(worker, 1, MINUTE, Long.MAX_VALUE));
+  }
+
+  private static void unavailable(CompletionStage<?> asked) {
+    Refused.with(
+        Refusal.UNAVAILABLE,
+        () -> Futures.await(Future.fromCompletionStage(asked)),
+        "no majority");
   }
 
   @Test

@@ -767,11 +767,11 @@ class DispatcherVerticleTest {
   }
 
   @Test
-  void keysThatAreHeldForLongAreInTheirMapWhileAGroupDeduplicates() throws Exception {
+  void keysThatAreHeldForLongAreInTheirMap() throws Exception {
     FakeCluster.Table keys = (FakeCluster.Table) cluster.dedupKeys();
     broker.featureLevel = FeatureLevel.DEDUP_KEYS;
     cluster.held(List.of(held(1, null), held(2, "c-b")));
-    TestMember a = ownsAll(new TestMember("a", GroupPolicy.of("sharded", null, null, "payload")));
+    ownsAll(new TestMember("a", GroupPolicy.of("sharded", null, null, "payload")));
     String first = "00000000000000000000000000000001";
     String second = "00000000000000000000000000000002";
     await().until(() -> keys.entries.size() == 2);
@@ -793,12 +793,7 @@ class DispatcherVerticleTest {
             () ->
                 keys.entries.keySet().equals(Set.of(second))
                     && keys.entries.get(second).getString("state").equals("PROCESS"));
-    a.silence();
-    await(a.beat(true));
-    await(
-        ask(
-            Addresses.groups("n1"),
-            JsonObject.of("forget", new JsonObject().put("group", "g").putNull("topic"))));
+    cluster.held(List.of());
     await().until(keys.entries::isEmpty);
   }
 
@@ -812,6 +807,18 @@ class DispatcherVerticleTest {
     assertThat(cluster.looks()).isZero();
     broker.featureLevel = FeatureLevel.DEDUP_KEYS;
     await().until(() -> cluster.looks() > 0);
+  }
+
+  /** A program that hangs while its connections break relies on its claims for a while. */
+  @Test
+  void claimsOfServicesAreSweptLaterAndWithoutAnyGroup() {
+    connected("s-new");
+    lead(2);
+    cluster.claimants().addAll(List.of("s-old"));
+    cluster.serviceClaimants().addAll(List.of("s-new", "s-old"));
+    await().until(() -> cluster.claimants().isEmpty());
+    assertThat(cluster.serviceClaimants()).containsExactlyInAnyOrder("s-new", "s-old");
+    Wait.until(() -> cluster.serviceClaimants().equals(Set.of("s-new")));
   }
 
   @Test

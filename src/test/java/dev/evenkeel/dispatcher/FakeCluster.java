@@ -135,8 +135,14 @@ final class FakeCluster implements ClusterMember {
     return dedup.claimants;
   }
 
+  /** Whose claims of services are in the map. */
+  Set<String> serviceClaimants() {
+    return dedup.serviceClaimants;
+  }
+
   private static final class Automata {
     final Set<String> claimants = ConcurrentHashMap.newKeySet();
+    final Set<String> serviceClaimants = ConcurrentHashMap.newKeySet();
     volatile Set<String> alive;
     final AtomicInteger sweeps = new AtomicInteger();
     final AtomicInteger looks = new AtomicInteger();
@@ -151,15 +157,21 @@ final class FakeCluster implements ClusterMember {
       return "n1";
     }
 
-    CompletionStage<ClusterAutomata.Sweep> sweep(Set<String> living, Set<String> ended) {
+    CompletionStage<ClusterAutomata.Sweep> sweep(
+        Set<String> living, Set<String> ended, Set<String> services) {
       sweeps.incrementAndGet();
       alive = Set.copyOf(living);
-      int before = claimants.size();
+      int before = claimants.size() + serviceClaimants.size();
       claimants.removeAll(ended);
+      serviceClaimants.removeAll(services);
       Set<String> unknown = new HashSet<>(claimants);
+      unknown.addAll(serviceClaimants);
       unknown.removeAll(living);
       return CompletableFuture.completedStage(
-          new ClusterAutomata.Sweep(before - claimants.size(), unknown, before > 0));
+          new ClusterAutomata.Sweep(
+              before - claimants.size() - serviceClaimants.size(),
+              unknown,
+              before > 0 || !held.isEmpty()));
     }
   }
 

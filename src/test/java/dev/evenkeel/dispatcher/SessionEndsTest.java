@@ -77,18 +77,6 @@ class SessionEndsTest {
     Promise<T> promise = Promise.promise();
     context.runOnContext(now -> task.get().onComplete(promise));
     return await(promise.future());
-  /** The test succeeds if these are the results. */
-  private static void results(
-      VertxTestContext test, List<Future<Boolean>> all, Boolean... expected) {
-    Future.all(all)
-        .onComplete(
-            test.succeeding(
-                ended ->
-                    test.verify(
-                        () -> {
-                          assertThat(ended.<Boolean>list()).containsExactly(expected);
-                          test.completeNow();
-                        })));
   }
 
   @Test
@@ -173,17 +161,6 @@ class SessionEndsTest {
     assertThat(ended).contains(true).last().isEqualTo(false);
     assertThat(ended.subList(0, SessionEnds.CHECKS_MAX)).containsOnly(true);
     assertThat(onContext(() -> ends.ended("s-again"))).isTrue();
-  void checksAreBounded(VertxTestContext test) {
-    List<Future<Boolean>> all = new ArrayList<>();
-    for (int i = 0; i < SessionEnds.CHECKS_MAX; i++) {
-      all.add(ends.ended("s-" + i));
-    }
-    Future<Boolean> tooMany = ends.ended("s-too-many");
-    Future<Boolean> later = Future.all(all).compose(done -> ends.ended("s-again"));
-    Future.all(all)
-        .onComplete(
-            test.succeeding(done -> test.verify(() -> assertThat(done.list()).containsOnly(true))));
-    results(test, List.of(tooMany, later), false, true);
   }
 
   @Test

@@ -66,6 +66,42 @@ class DedupServiceIT {
     }
   }
 
+  @Test
+  void overHttpEachNodeKnowsAClaimUntilItsNodeDies() {
+    try (Trio open = new Trio(directory.resolve("http")).start()) {
+      String path = "/api/dedup/pages/claims";
+      JsonObject works = new JsonObject(open.node(1).post(path, "{\"key\":\"k\"}").body());
+      assertThat(works.getString("state")).isEqualTo("working");
+      String claim = path + "/" + works.getString("claim");
+      assertThat(new JsonObject(open.node(2).get(claim).body()))
+          .as("passed on")
+          .isEqualTo(works);
+      JsonObject waits = new JsonObject(open.node(3).post(path, "{\"key\":\"k\"}").body());
+      assertThat(waits.getString("state")).isEqualTo("waiting");
+      open.node(1).kill();
+      String next = path + "/" + waits.getString("claim") + "?waitMs=5000";
+      Wait.until(
+          "the key of the dead node is free",
+          60,
+          () -> open.node(2).get(next).body().contains("\"working\""));
+      Wait.until("the claim has ended", 60, () -> open.node(2).get(claim).statusCode() == 404);
+      assertThat(new JsonObject(open.node(3).delete(next.replaceAll("\\?.*", "")).body()))
+          .isEqualTo(
+              new JsonObject().put("claim", waits.getString("claim")).put("held", true));
+      // Without a majority nobody gets a key.
+      open.node(2).kill();
+      Wait.until(
+          "no claim goes ahead",
+          90,
+          () -> open.node(3).post(path, "{\"key\":\"another\"}").statusCode() == 503);
+      for (int number : List.of(1, 2)) {
+        open.begin(number);
+      }
+      open.awaitReady(1);
+      open.awaitReady(2);
+    }
+  }
+
   private void run(Path place, int number) throws Exception {
     log = Files.createDirectories(place).resolve("sure.log");
     programs.clear();

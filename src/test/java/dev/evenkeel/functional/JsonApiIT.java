@@ -124,6 +124,52 @@ class JsonApiIT {
   }
 
   @Test
+  void claimsByEventBusAndHttp() throws Exception {
+    JsonObject works =
+        (JsonObject)
+            ask(
+                "dedup",
+                object("{\"action\":\"claim\",\"dedup\":\"bus-dedup\",\"key\":\"k\"}"));
+    assertThat(works.getString("state")).isEqualTo("working");
+    String path = "/api/dedup/bus-dedup/claims";
+    var second = node.post(path, "{\"key\":\"k\",\"expiresMs\":60000}");
+    assertThat(second.statusCode()).as(second.body()).isEqualTo(201);
+    JsonObject waits = object(second.body());
+    assertThat(waits.getString("state")).isEqualTo("waiting");
+    assertThat(waits.getInteger("expiresMs")).isEqualTo(60_000);
+    var third = node.post(path, "{\"key\":\"k\",\"waitMs\":5000}");
+    assertThat(third.statusCode()).isEqualTo(201);
+    assertThat(third.body())
+        .isEqualTo("{\"claim\":null,\"state\":\"declined\",\"expiresMs\":null}");
+    String claim = path + "/" + waits.getString("claim");
+    assertThat(object(node.get(claim + "?waitMs=1").body()).getString("state"))
+        .isEqualTo("waiting");
+    JsonObject ended =
+        (JsonObject)
+            ask(
+                "dedup",
+                new JsonObject()
+                    .put("action", "giveBack")
+                    .put("dedup", "bus-dedup")
+                    .put("claim", works.getString("claim")));
+    assertThat(ended.getBoolean("held")).isTrue();
+    assertThat(object(node.get(claim + "?waitMs=15000").body()).getString("state"))
+        .isEqualTo("working");
+    assertThat(object(node.delete(claim).body()))
+        .isEqualTo(new JsonObject().put("claim", waits.getString("claim")).put("held", true));
+    assertThat(node.get(claim).statusCode()).isEqualTo(404);
+    assertThat(node.get("/api/dedup/other/claims/" + waits.getString("claim")).statusCode())
+        .isEqualTo(404);
+    assertThat(node.post(path, "{\"key\":\"\"}").statusCode()).isEqualTo(400);
+    assertThat(node.post(path, "{\"key\":\"k\",\"expiresMs\":1}").statusCode()).isEqualTo(400);
+    assertRefused(
+        "dedup",
+        "{\"action\":\"claim\",\"dedup\":\"a b\",\"key\":\"k\"}",
+        Refusal.INVALID,
+        "bad dedup name");
+  }
+
+  @Test
   void messagesByEventBus() throws Exception {
     ask("topics", object("{\"action\":\"create\",\"name\":\"bus-messages\",\"shards\":1}"));
     JsonObject first =

@@ -85,7 +85,9 @@ class SessionDedupTest {
 
     @Override
     public CompletionStage<Void> heard() {
-      return CompletableFuture.completedStage(null);
+      return failure == null
+          ? CompletableFuture.completedStage(null)
+          : CompletableFuture.failedStage(failure);
     }
 
     @Override
@@ -187,6 +189,21 @@ class SessionDedupTest {
         Addresses.DEDUP_STEPS,
         body("s-1", SharedCodec.steps(List.of(enqueue("s-1", 1)))),
         "too many steps");
+  }
+
+  @Test
+  void aSessionIsAliveIfTheNodeSeesTheCluster() {
+    Buffer question = Buffer.buffer(new Bytes().text("s-1").text("").toArray());
+    assertThat(ask(Addresses.DEDUP_HEARD, question).remaining()).isZero();
+    automata.failure = Refusal.UNAVAILABLE.error("no majority");
+    refused(Refusal.UNAVAILABLE, Addresses.DEDUP_HEARD, question, "no majority");
+    refused(
+        Refusal.INVALID, Addresses.DEDUP_HEARD, body("a/b", new byte[4]), "bad session name");
+    refused(
+        Refusal.INVALID,
+        Addresses.DEDUP_HEARD,
+        Buffer.buffer(new Bytes().text("s-1").text("").u8(1).toArray()),
+        "");
   }
 
   @Test

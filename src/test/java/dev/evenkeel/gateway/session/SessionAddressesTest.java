@@ -160,6 +160,22 @@ class SessionAddressesTest {
     refused(() -> answerer(Addresses.DEDUP_STEPS, ofAnother), Refusal.FORBIDDEN, "s-2");
   }
 
+  @Test
+  void aSessionAsksWhetherItIsAliveForItselfAndItsDedups() {
+    Buffer ofAnother = Buffer.buffer(new Bytes().text("s-2").text("").toArray());
+    refused(() -> answerer(Addresses.DEDUP_HEARD, ofAnother), Refusal.FORBIDDEN, "s-2");
+    Principal user = new Principal("u", List.of(Permission.parse("group:g")));
+    for (String service : List.of("", "g")) {
+      Buffer own = Buffer.buffer(new Bytes().text("s-1").text(service).toArray());
+      addresses.answerer(user, "s-1", Addresses.DEDUP_HEARD, own);
+    }
+    Buffer other = Buffer.buffer(new Bytes().text("s-1").text("h").toArray());
+    refused(
+        () -> addresses.answerer(user, "s-1", Addresses.DEDUP_HEARD, other),
+        Refusal.FORBIDDEN,
+        "group:h");
+  }
+
   @ParameterizedTest
   @EnumSource(Op.class)
   void whatClientsDoNotNeedIsForbidden(Op op) {

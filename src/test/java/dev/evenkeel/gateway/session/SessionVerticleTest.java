@@ -388,6 +388,32 @@ class SessionVerticleTest {
   }
 
   @Test
+  void questionsWhetherASessionIsAliveDoNotCountAsRequests() {
+    start(new JsonObject().put("requestsInFlightMax", 1));
+    Queue<Message<Buffer>> waiting = unanswered(DATA);
+    Queue<Message<Buffer>> questions = unanswered(Addresses.DEDUP_HEARD);
+    TestClient client = welcomed(TestClient.session(1));
+    client.request(1, DATA, Buffer.buffer("x"));
+    await().until(() -> waiting.size() == 1);
+    Buffer alive =
+        Buffer.buffer(new Bytes().text(TestClient.session(1)).text("").toArray());
+    for (int i = 2; i < 22; i++) {
+      client.request(i, Addresses.DEDUP_HEARD, alive);
+    }
+    await().until(() -> questions.size() == 20);
+    client.request(22, Addresses.DEDUP_HEARD, alive);
+    assertThat(client.refusal(22))
+        .returns(Refusal.OVERLOADED, RefusedException::refusal)
+        .hasMessageContaining("whether it is alive");
+    client.request(23, DATA, Buffer.buffer("x"));
+    assertThat(client.refusal(23)).returns(Refusal.OVERLOADED, RefusedException::refusal);
+    questions.remove().reply(Buffer.buffer("yes"));
+    client.answer(2);
+    client.request(24, Addresses.DEDUP_HEARD, alive);
+    await().until(() -> questions.size() == 20);
+  }
+
+  @Test
   void requestsInFlightAreLimitedForAllConnectionsOfASession() {
     start(new JsonObject().put("requestsInFlightMax", 3));
     Queue<Message<Buffer>> waiting = unanswered(DATA);

@@ -97,7 +97,9 @@ public final class ServiceDedup implements Dedup, Ending {
    */
   static ServiceDedup over(
       Link link, DedupOptions options, Function<String, SharedAutomata> automataOf) {
-    ServiceDedup dedup = new ServiceDedup(link, new DedupOptions(options.toJson()), automataOf);
+    DedupOptions own = new DedupOptions(options.toJson());
+    own.check();
+    ServiceDedup dedup = new ServiceDedup(link, own, automataOf);
     link.onState(dedup.onState);
     dedup.vertx.addCloseHook(dedup.onVertxClose);
     return dedup;

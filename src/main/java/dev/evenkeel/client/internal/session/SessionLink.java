@@ -686,7 +686,8 @@ public final class SessionLink implements Link {
       }
       closing = Promise.promise();
     }
-    onControl(
+    boolean closes =
+        onControl(
         () -> {
           change(State.CLOSED);
           if (search != null) {
@@ -702,16 +703,22 @@ public final class SessionLink implements Link {
               .transform(ended -> netClient.close())
               .onComplete(disconnected);
         });
+    if (!closes) {
+      // Its Vert.x was closed before, and with it the connections.
+      disconnected.tryComplete();
+    }
     disconnected.future().transform(ended -> last.get()).onComplete(closing);
     return closing.future();
   }
 
-  /** Runs a task on the control context, unless the link is closed. */
-  private void onControl(Runnable task) {
+  /** Runs a task on the control context. Returns whether it does: its Vert.x may be closed. */
+  private boolean onControl(Runnable task) {
     try {
       control.runOnContext(none -> task.run());
+      return true;
     } catch (RejectedExecutionException e) {
       LOG.debug("the link is closed", e);
+      return false;
     }
   }
 

@@ -203,6 +203,40 @@ class LinkAutomataTest {
   }
 
   @Test
+  void questionsThatComeMeanwhileShareTheNextOne() {
+    SharedAutomata automata = automata("s-1");
+    List<Promise<Buffer>> asked = new CopyOnWriteArrayList<>();
+    link.serve(
+        Addresses.DEDUP_HEARD,
+        body -> {
+          ByteReader in = new ByteReader(body.getBytes());
+          assertThat(in.text()).isEqualTo("s-1");
+          assertThat(in.text()).isEmpty();
+          Promise<Buffer> answer = Promise.promise();
+          asked.add(answer);
+          return answer.future();
+        });
+    CompletionStage<Void> first = automata.heard();
+    CompletionStage<Void> second = automata.heard();
+    assertThat(automata.heard()).isSameAs(second);
+    await().until(() -> asked.size() == 1);
+    asked.get(0).complete(Frames.answer(new byte[0]));
+    await(Future.fromCompletionStage(first));
+    await().until(() -> asked.size() == 2);
+    assertThat(second.toCompletableFuture()).isNotDone();
+    asked.get(1).complete(Frames.refusal(Refusal.UNAVAILABLE, "no majority"));
+    assertThatThrownBy(() -> await(Future.fromCompletionStage(second)))
+        .hasMessageContaining("no majority");
+    CompletionStage<Void> late = automata.heard();
+    await().until(() -> asked.size() == 3);
+    link.become("s-2");
+    assertThat(automata.silentMillisMax()).as("another session").isZero();
+    asked.get(2).complete(Frames.answer(new byte[0]));
+    assertThatThrownBy(() -> await(Future.fromCompletionStage(late)))
+        .hasMessageContaining("s-1 has ended");
+  }
+
+  @Test
   void aRefusalOfTheNodeFailsTheSteps() {
     SharedAutomata automata = automata("s-1");
     link.serve(

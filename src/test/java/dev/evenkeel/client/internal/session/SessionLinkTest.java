@@ -519,6 +519,31 @@ class SessionLinkTest {
   }
 
   @Test
+  void whatIsAskedAnywhereCountsForNothingAndOneGoodAnswerIsEnough() {
+    cluster(n1, n2);
+    n1.welcome = n1.welcome(new Welcome.Limits(1 << 20, 1, 1_500, 1_000), n1, n2);
+    n2.start();
+    connected();
+    await().atMost(LONG).until(() -> n2.connections() == 1);
+    n1.holding = true;
+    link.request("evenkeel.node.n1.data", Buffer.buffer("x"), 60_000);
+    await().atMost(LONG).until(() -> !n1.requests.isEmpty());
+    assertThat(refusal(link.request("evenkeel.node.n1.data", Buffer.buffer("x"), 60_000)))
+        .isEqualTo(Refusal.OVERLOADED);
+    Buffer good = Frames.answer(new byte[] {7});
+    assertThat(await(link.requestAnywhere("echo", good, 60_000))).isEqualTo(good);
+    assertThat(link.silenceMillisMax()).isLessThanOrEqualTo(3_000);
+    n1.holding = false;
+    Buffer refused = Frames.refusal(Refusal.FORBIDDEN, "not this one");
+    assertThat(refusal(link.requestAnywhere("echo", refused, 60_000)))
+        .isEqualTo(Refusal.FORBIDDEN);
+    await(link.close());
+    assertThat(refusal(link.requestAnywhere("echo", good, 60_000)))
+        .isEqualTo(Refusal.UNAVAILABLE);
+    assertThat(link.silenceMillisMax()).isZero();
+  }
+
+  @Test
   void saysGoodbyeWhenItIsClosed() {
     cluster(n1, n2);
     n2.start();
