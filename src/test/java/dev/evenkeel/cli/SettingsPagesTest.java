@@ -42,19 +42,19 @@ class SettingsPagesTest {
 
   /** A heading of verticles.md, or the first cell of a table → its settings. */
   private static final Map<String, Settings> KINDS =
-      Map.of(
-          "BrokerVerticle", BrokerOptions.SETTINGS,
-          "DispatcherVerticle", DispatcherOptions.SETTINGS,
-          "WebVerticle", WebOptions.SETTINGS,
-          "SessionVerticle", SessionOptions.SETTINGS,
-          "ConsumerVerticle", ConsumerOptions.settings(),
-          "ProducerVerticle", ProducerOptions.settings(),
-          "`ConsumerOptions`", ConsumerOptions.settings(),
-          "`ProducerOptions`", ProducerOptions.settings(),
-          "`ClientOptions`", ClientOptions.settings(),
-          "`CoordinatorOptions`", CoordinatorOptions.settings(),
-          "option of an address", AddressOptions.settings(),
-          "`DedupOptions`", DedupOptions.settings());
+      Map.ofEntries(
+          Map.entry("BrokerVerticle", BrokerOptions.SETTINGS),
+          Map.entry("DispatcherVerticle", DispatcherOptions.SETTINGS),
+          Map.entry("WebVerticle", WebOptions.SETTINGS),
+          Map.entry("SessionVerticle", SessionOptions.SETTINGS),
+          Map.entry("ConsumerVerticle", ConsumerOptions.settings()),
+          Map.entry("ProducerVerticle", ProducerOptions.settings()),
+          Map.entry("`ConsumerOptions`", ConsumerOptions.settings()),
+          Map.entry("`ProducerOptions`", ProducerOptions.settings()),
+          Map.entry("`ClientOptions`", ClientOptions.settings()),
+          Map.entry("`CoordinatorOptions`", CoordinatorOptions.settings()),
+          Map.entry("option of an address", AddressOptions.settings()),
+          Map.entry("`DedupOptions`", DedupOptions.settings()));
 
   private static final Pattern NAME = Pattern.compile("`([\\w-]+)`");
   private static final Pattern BOUNDS =
