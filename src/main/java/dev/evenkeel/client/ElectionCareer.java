@@ -18,9 +18,9 @@ import io.vertx.core.Future;
  * </pre>
  *
  * <p>The next leader's {@link #inaugurate} begins only after this leader's {@link #handOver} has
- * ended, or after the lock time, or when this leader is taken for dead. In the last two cases this
- * leader may still be at work without knowing. Other systems can refuse it by {@link
- * LeaderContext#term()}.
+ * ended, or after the lock time, or when this leader is taken for dead or replaced by a later
+ * candidate of its name. In these cases this leader may still be at work without knowing. Other
+ * systems can refuse it by {@link LeaderContext#term()}.
  */
 public interface ElectionCareer {
   /**

@@ -8,9 +8,6 @@ import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Candidate;
 import dev.evenkeel.client.ElectionCareer;
 import dev.evenkeel.client.LeaderContext;
-import dev.evenkeel.client.internal.consume.ElectionCore;
-import dev.evenkeel.client.internal.consume.ElectionCore.Call;
-import dev.evenkeel.client.internal.consume.ElectionCore.Step;
 import dev.evenkeel.protocol.BuildVersion;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Refusal;
@@ -21,21 +18,19 @@ import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
-import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A running candidate: carries out what {@link ElectionCore} decides, and feeds it events. All of
- * it happens on one context.
+ * A running candidate: its heartbeats, its connection and its end. {@link ElectionWork} is what it
+ * does while it leads. All of it happens on one context.
  */
 final class CandidateShell implements Candidate, Ending, HeartbeatLoop.Port {
   private static final Logger LOG = LoggerFactory.getLogger(Candidate.class);
 
   private static final long START_MILLIS_MAX = 60_000;
-  private static final long TICK_MILLIS = 100;
 
   /** See {@link ConsumerShell}: the first heartbeat need not wait for longer. */
   private static final long REGISTER_MILLIS_MAX = 1_000;
@@ -45,29 +40,19 @@ final class CandidateShell implements Candidate, Ending, HeartbeatLoop.Port {
 
   private final MemberRun run;
   private final Link link;
-  private final ElectionCareer career;
   private final String host;
   private final OwnContext context;
-  private final ElectionCore core;
-  private final Leaderships leaderships;
+  private final ElectionWork work;
   private final HeartbeatLoop heartbeats;
   private final long bornMillis = System.currentTimeMillis();
   private final Promise<Candidate> started = Promise.promise();
   private final Promise<Void> closed = Promise.promise();
   private final java.util.function.Consumer<Link.State> onLink = this::linkChanged;
 
-  /** As the application sees it; read from any thread. */
-  private volatile LeaderContext leadership;
-
-  /** The one before, which may be lost. */
-  private LeaderContext former;
-
-  private Long handedOverKnown;
   private Handler<Throwable> endHandler;
   private Throwable endCause;
   private Link.Listening pushes;
   private long ticker = -1;
-  private long timer = -1;
   private long startDeadlineMillis;
   private long closeDeadlineMillis;
   private long lostSinceMillis;
@@ -77,7 +62,6 @@ final class CandidateShell implements Candidate, Ending, HeartbeatLoop.Port {
   private boolean closing;
   private boolean leaving;
   private boolean ended;
-  private boolean turning;
   private String lastRefusal;
 
   /**
@@ -86,16 +70,10 @@ final class CandidateShell implements Candidate, Ending, HeartbeatLoop.Port {
    */
   CandidateShell(MemberRun run, ElectionCareer career, long pauseMillis, String host) {
     this.run = run;
-    this.career = career;
     this.host = host;
     link = run.link();
     context = run.context();
-    core = new ElectionCore(run.instance(), run.options().getMemberTimeoutMillis(), pauseMillis);
-    leaderships =
-        new Leaderships(
-            run.options().getMember(),
-            () -> context.run(this::resigned),
-            () -> core.fence().mayStart(Clock.millis()));
+    work = new ElectionWork(run, career, pauseMillis, this::heartbeatNow, this::leaveIfDone);
     heartbeats =
         new HeartbeatLoop(
             link,
@@ -118,7 +96,7 @@ final class CandidateShell implements Candidate, Ending, HeartbeatLoop.Port {
           pushes =
               link.listen(
                   Addresses.member(run.instance()), body -> context.run(() -> pushed(body)));
-          ticker = run.vertx().setPeriodic(TICK_MILLIS, id -> context.run(this::tick));
+          ticker = run.vertx().setPeriodic(ElectionWork.TICK_MILLIS, id -> context.run(this::tick));
           pushes
               .registered()
               .timeout(REGISTER_MILLIS_MAX, TimeUnit.MILLISECONDS)
@@ -135,95 +113,14 @@ final class CandidateShell implements Candidate, Ending, HeartbeatLoop.Port {
     }
   }
 
-  // What the core decides
-
-  /** Does everything that can be done now. */
-  private void turn() {
-    if (turning) {
-      return;
-    }
-    turning = true;
-    Step step;
-    while ((step = core.next(Clock.millis())) != null) {
-      call(step);
-    }
-    turning = false;
-    if (ended) {
-      return;
-    }
-    if (!Objects.equals(core.handedOverTerm(), handedOverKnown)) {
-      handedOverKnown = core.handedOverTerm();
-      LOG.info("{} has handed over term {}", this, handedOverKnown);
-      if (!leaving) {
-        heartbeats.hurry();
-      }
-    }
-    setTimer();
-    if (closing) {
-      leaveIfDone();
-    }
-  }
-
-  /** A pause may be shorter than a tick. */
-  private void setTimer() {
-    run.vertx().cancelTimer(timer);
-    timer = -1;
-    long waitMillis = core.dueMillis() - Clock.millis();
-    if (waitMillis > 0 && waitMillis < TICK_MILLIS) {
-      timer = run.vertx().setTimer(waitMillis, id -> context.run(this::turn));
-    }
-  }
-
-  private void call(Step step) {
-    LeaderContext of = leadership != null && leadership.term() == step.term() ? leadership : former;
-    if (step.call() == Call.LOST) {
-      LOG.warn("{} was lost without handing over", of);
-      run.safely("lost", () -> career.lost(of));
-      return;
-    }
-    if (step.call() != Call.EXECUTE) {
-      LOG.info("{} {}", of, step.call() == Call.INAUGURATE ? "begins" : "hands over");
-    }
-    Future<Void> result;
-    try {
-      result =
-          switch (step.call()) {
-            case INAUGURATE -> career.inaugurate(of);
-            case HAND_OVER -> career.handOver(of);
-            default -> career.execute(of);
-          };
-      if (result == null) {
-        throw new NullPointerException("the leader's work returned null instead of a future");
-      }
-    } catch (Throwable e) {
-      result = Future.failedFuture(e);
-    }
-    // Later, so that work that ends at once leaves the event loop to others in between.
-    result.onComplete(done -> context.later(() -> callEnded(step, of, done.cause())));
-  }
-
-  private void callEnded(Step step, LeaderContext of, Throwable failure) {
-    if (failure != null) {
-      LOG.error("{} of {} failed: {}", step.call(), of, failure.toString());
-      LOG.debug("Where", failure);
-    }
-    core.ended(failure != null, Clock.millis());
-    turn();
-  }
-
-  private void resigned() {
-    Long term = leaderships.resignedTerm();
-    if (!ended && term != null) {
-      core.resign(term);
-      showLead();
-      turn();
-      if (!leaving) {
-        heartbeats.hurry();
-      }
-    }
-  }
-
   // Membership
+
+  private void heartbeatNow() {
+    // After the last heartbeat, another one would bring the member back.
+    if (begun && !leaving && !ended) {
+      heartbeats.hurry();
+    }
+  }
 
   @Override
   public long topicsChanges() {
@@ -248,8 +145,8 @@ final class CandidateShell implements Candidate, Ending, HeartbeatLoop.Port {
         run.options().getMemberTimeoutMillis(),
         run.options().getLockTimeMillis(),
         Heartbeat.Wishes.NONE
-            .resignedAt(leaderships.resignedTerm())
-            .handedOverAt(core.handedOverTerm()),
+            .resignedAt(work.resignedTerm())
+            .handedOverAt(work.handedOverTerm()),
         List.of(),
         null,
         false,
@@ -269,7 +166,7 @@ final class CandidateShell implements Candidate, Ending, HeartbeatLoop.Port {
       return;
     }
     joining = false;
-    core.fence().answered(sentMillis - LoopClock.AGE_MILLIS_MAX);
+    work.fence().answered(sentMillis - LoopClock.AGE_MILLIS_MAX);
     assigned(assignment);
     started.tryComplete(this);
   }
@@ -285,22 +182,9 @@ final class CandidateShell implements Candidate, Ending, HeartbeatLoop.Port {
     }
   }
 
-  private Assignment.Lead lead;
-
   private void assigned(Assignment assignment) {
-    if (!leaving && core.assigned(assignment, Clock.millis())) {
-      lead = assignment.lead();
-      showLead();
-      turn();
-    }
-  }
-
-  private void showLead() {
-    Assignment.Lead shown = lead != null && core.handsOver() ? lead.asEnding() : lead;
-    LeaderContext now = leaderships.changed(shown);
-    if (now != leadership) {
-      former = leadership;
-      leadership = now;
+    if (!leaving) {
+      work.assigned(assignment);
     }
   }
 
@@ -340,11 +224,11 @@ final class CandidateShell implements Candidate, Ending, HeartbeatLoop.Port {
       lostSinceMillis = Clock.millis();
     }
     linkLost = !up;
-    core.fence().link(up);
-    if (up && begun && !leaving) {
-      heartbeats.hurry();
+    work.fence().link(up);
+    if (up) {
+      heartbeatNow();
     }
-    turn();
+    work.turn();
     if (state == Link.State.CLOSED) {
       endBecause(new RefusedException(Refusal.UNAVAILABLE, "the connection was closed"));
     }
@@ -364,7 +248,7 @@ final class CandidateShell implements Candidate, Ending, HeartbeatLoop.Port {
     if (begun && !linkLost && !leaving) {
       heartbeats.tick();
     }
-    turn();
+    work.turn();
   }
 
   // Ends
@@ -383,14 +267,10 @@ final class CandidateShell implements Candidate, Ending, HeartbeatLoop.Port {
   }
 
   private void end() {
-    core.end();
-    lead = null;
-    showLead();
-    turn();
     ended = true;
+    work.end();
     link.offState(onLink);
     run.vertx().cancelTimer(ticker);
-    run.vertx().cancelTimer(timer);
     if (pushes != null) {
       pushes.end();
     }
@@ -402,11 +282,11 @@ final class CandidateShell implements Candidate, Ending, HeartbeatLoop.Port {
         now >= closeDeadlineMillis
             // By now the cluster counts us as dead.
             || linkLost && now - lostSinceMillis >= run.options().getMemberTimeoutMillis();
-    if (leaving || ended || !core.drained() && !givenUp) {
+    if (!closing || leaving || ended || !work.drained() && !givenUp) {
       return;
     }
     leaving = true;
-    if (!core.drained()) {
+    if (!work.drained()) {
       LOG.warn("{}: closed without having handed over", this);
     }
     heartbeats
@@ -434,9 +314,7 @@ final class CandidateShell implements Candidate, Ending, HeartbeatLoop.Port {
           if (!closing && !ended) {
             closing = true;
             closeDeadlineMillis = Clock.millis() + run.options().getLockTimeMillis();
-            core.close();
-            showLead();
-            turn();
+            work.close();
           }
         });
     return closed.future();
@@ -451,18 +329,18 @@ final class CandidateShell implements Candidate, Ending, HeartbeatLoop.Port {
 
   @Override
   public boolean isLeading() {
-    LeaderContext now = leadership;
+    LeaderContext now = work.leadership();
     return now != null && now.isLeading();
   }
 
   @Override
   public LeaderContext leadership() {
-    return leadership;
+    return work.leadership();
   }
 
   @Override
   public void resign() {
-    LeaderContext now = leadership;
+    LeaderContext now = work.leadership();
     if (now != null) {
       now.resign();
     }
