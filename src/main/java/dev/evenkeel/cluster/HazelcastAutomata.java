@@ -216,8 +216,7 @@ final class HazelcastAutomata implements ClusterAutomata {
   }
 
   @Override
-  public CompletionStage<Sweep> sweep(
-      Set<String> alive, Set<String> ended, Set<String> services) {
+  public CompletionStage<Sweep> sweep(Set<String> alive, Set<String> ended, Set<String> services) {
     return sweeps
         .run(
             vertx,

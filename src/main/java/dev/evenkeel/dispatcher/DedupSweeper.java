@@ -141,8 +141,7 @@ final class DedupSweeper {
   }
 
   /** Completes with the owners of claims that are neither alive nor ended. */
-  private Future<Set<String>> sweep(
-      Set<String> alive, Set<String> ended, Set<String> services) {
+  private Future<Set<String>> sweep(Set<String> alive, Set<String> ended, Set<String> services) {
     return Future.fromCompletionStage(cluster.dedup().sweep(alive, ended, services), context)
         .map(
             sweep -> {

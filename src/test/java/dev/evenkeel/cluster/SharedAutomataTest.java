@@ -239,8 +239,7 @@ class SharedAutomataTest {
       assertThat(each.dedup().silentMillisMax()).isEqualTo(5_000);
     }
     DedupKey key = key();
-    assertThat(result(client.dedup().step(service(client, key))).answer())
-        .isEqualTo(Answer.ACCEPT);
+    assertThat(result(client.dedup().step(service(client, key))).answer()).isEqualTo(Answer.ACCEPT);
     // The cluster has two more nodes, which are not in sight.
     one.voters(() -> 4);
     unavailable(client.dedup().heard());
@@ -259,9 +258,7 @@ class SharedAutomataTest {
 
   private static void unavailable(CompletionStage<?> asked) {
     Refused.with(
-        Refusal.UNAVAILABLE,
-        () -> Futures.await(Future.fromCompletionStage(asked)),
-        "no majority");
+        Refusal.UNAVAILABLE, () -> Futures.await(Future.fromCompletionStage(asked)), "no majority");
   }
 
   @Test

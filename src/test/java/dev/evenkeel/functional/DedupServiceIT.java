@@ -73,9 +73,7 @@ class DedupServiceIT {
       JsonObject works = new JsonObject(open.node(1).post(path, "{\"key\":\"k\"}").body());
       assertThat(works.getString("state")).isEqualTo("working");
       String claim = path + "/" + works.getString("claim");
-      assertThat(new JsonObject(open.node(2).get(claim).body()))
-          .as("passed on")
-          .isEqualTo(works);
+      assertThat(new JsonObject(open.node(2).get(claim).body())).as("passed on").isEqualTo(works);
       JsonObject waits = new JsonObject(open.node(3).post(path, "{\"key\":\"k\"}").body());
       assertThat(waits.getString("state")).isEqualTo("waiting");
       open.node(1).kill();
@@ -86,8 +84,7 @@ class DedupServiceIT {
           () -> open.node(2).get(next).body().contains("\"working\""));
       Wait.until("the claim has ended", 60, () -> open.node(2).get(claim).statusCode() == 404);
       assertThat(new JsonObject(open.node(3).delete(next.replaceAll("\\?.*", "")).body()))
-          .isEqualTo(
-              new JsonObject().put("claim", waits.getString("claim")).put("held", true));
+          .isEqualTo(new JsonObject().put("claim", waits.getString("claim")).put("held", true));
       // Without a majority nobody gets a key.
       open.node(2).kill();
       Wait.until(

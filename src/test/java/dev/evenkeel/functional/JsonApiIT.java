@@ -127,9 +127,7 @@ class JsonApiIT {
   void claimsByEventBusAndHttp() throws Exception {
     JsonObject works =
         (JsonObject)
-            ask(
-                "dedup",
-                object("{\"action\":\"claim\",\"dedup\":\"bus-dedup\",\"key\":\"k\"}"));
+            ask("dedup", object("{\"action\":\"claim\",\"dedup\":\"bus-dedup\",\"key\":\"k\"}"));
     assertThat(works.getString("state")).isEqualTo("working");
     String path = "/api/dedup/bus-dedup/claims";
     var second = node.post(path, "{\"key\":\"k\",\"expiresMs\":60000}");

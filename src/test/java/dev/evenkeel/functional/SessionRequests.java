@@ -244,8 +244,7 @@ record SessionRequests(String topic, int topicId, String group, List<String> nod
         new Sample(Addresses.DEDUP_STEPS, new Bytes().text(session).raw(steps).toArray(), null));
     byte[] head = new HeadMessage(key, 1, 1).bytes();
     all.add(new Sample(Addresses.DEDUP_TELL, new Bytes().text(session).raw(head).toArray(), null));
-    all.add(
-        new Sample(Addresses.DEDUP_HEARD, new Bytes().text(session).text("d").toArray(), null));
+    all.add(new Sample(Addresses.DEDUP_HEARD, new Bytes().text(session).text("d").toArray(), null));
   }
 
   private void api(List<Sample> all) {

@@ -197,8 +197,7 @@ class SessionDedupTest {
     assertThat(ask(Addresses.DEDUP_HEARD, question).remaining()).isZero();
     automata.failure = Refusal.UNAVAILABLE.error("no majority");
     refused(Refusal.UNAVAILABLE, Addresses.DEDUP_HEARD, question, "no majority");
-    refused(
-        Refusal.INVALID, Addresses.DEDUP_HEARD, body("a/b", new byte[4]), "bad session name");
+    refused(Refusal.INVALID, Addresses.DEDUP_HEARD, body("a/b", new byte[4]), "bad session name");
     refused(
         Refusal.INVALID,
         Addresses.DEDUP_HEARD,

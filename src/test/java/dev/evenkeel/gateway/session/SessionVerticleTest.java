@@ -395,8 +395,7 @@ class SessionVerticleTest {
     TestClient client = welcomed(TestClient.session(1));
     client.request(1, DATA, Buffer.buffer("x"));
     await().until(() -> waiting.size() == 1);
-    Buffer alive =
-        Buffer.buffer(new Bytes().text(TestClient.session(1)).text("").toArray());
+    Buffer alive = Buffer.buffer(new Bytes().text(TestClient.session(1)).text("").toArray());
     for (int i = 2; i < 22; i++) {
       client.request(i, Addresses.DEDUP_HEARD, alive);
     }

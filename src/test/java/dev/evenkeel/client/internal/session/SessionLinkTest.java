@@ -535,11 +535,9 @@ class SessionLinkTest {
     assertThat(link.silenceMillisMax()).isLessThanOrEqualTo(3_000);
     n1.holding = false;
     Buffer refused = Frames.refusal(Refusal.FORBIDDEN, "not this one");
-    assertThat(refusal(link.requestAnywhere("echo", refused, 60_000)))
-        .isEqualTo(Refusal.FORBIDDEN);
+    assertThat(refusal(link.requestAnywhere("echo", refused, 60_000))).isEqualTo(Refusal.FORBIDDEN);
     await(link.close());
-    assertThat(refusal(link.requestAnywhere("echo", good, 60_000)))
-        .isEqualTo(Refusal.UNAVAILABLE);
+    assertThat(refusal(link.requestAnywhere("echo", good, 60_000))).isEqualTo(Refusal.UNAVAILABLE);
     assertThat(link.silenceMillisMax()).isZero();
   }
 
