@@ -92,7 +92,8 @@ class StrangersEntriesTest {
             text ->
                 assertThat(text)
                     .startsWith(
-                        "map evenkeel.ownership has an entry that no node wrote, at 'text': its text")
+                        "map evenkeel.ownership has an entry that no node wrote, at 'text': its"
+                            + " text")
                     .contains("find out who writes to the map"));
     assertThat(result(table.all())).hasSize(7);
     assertThat(warnings()).as("it says so once").hasSize(7);

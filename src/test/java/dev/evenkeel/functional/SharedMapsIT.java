@@ -1,12 +1,14 @@
 package dev.evenkeel.functional;
 
 import static dev.evenkeel.Futures.await;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.hazelcast.map.IMap;
 import dev.evenkeel.Wait;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.LiteMember;
+import dev.evenkeel.dedup.DedupScope;
 import dev.evenkeel.gateway.GatewayVerticle;
 import dev.evenkeel.gateway.http.WebVerticle;
 import dev.evenkeel.protocol.NodePorts;
@@ -16,6 +18,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -197,6 +200,36 @@ class SharedMapsIT {
     return text instanceof String json && json.startsWith("{\"v\":1,");
   }
 
+  @Test
+  void keysThatDedupHoldsForLongAreSeen() throws Exception {
+    try (Node node = new Node(directory.resolve("node")).start()) {
+      node.createTopic("t", 1);
+      // It works until the file is there.
+      Path go = directory.resolve("go");
+      String work = "while [ ! -e " + go + " ]; do sleep 0.2; done";
+      try (Jar.Running a = node.consume("a", "t", "g", "--dedup", "key", "--exec", work)) {
+        awaitOwned(node, 1, "a");
+        assertThat(node.post("/api/topics/t/messages", "{\"key\":\"k\",\"payload\":\"x\"}"))
+            .matches(answer -> answer.statusCode() == 200);
+        ClusterMember other = await(LiteMember.join(node.port));
+        try {
+          IMap<Object, Object> keys = map(other, "evenkeel.dedup.keys");
+          String hash = new DedupScope("g", "t").key("k".getBytes(UTF_8)).toString();
+          Wait.until("it is held", () -> keys.containsKey(hash));
+          JsonObject held = new JsonObject((String) keys.get(hash));
+          assertThat(held.getString("state")).isEqualTo("PROCESS");
+          JsonObject member = new JsonObject((String) map(other, "evenkeel.registry").get("g/a"));
+          assertThat(held.getString("clusterMember")).isEqualTo(member.getString("clusterMember"));
+          Files.createFile(go);
+          Wait.until("it is free", keys::isEmpty);
+        } finally {
+          await(other.close());
+        }
+        assertThat(a.stop().status()).isZero();
+      }
+    }
+  }
+
   /** The live view of a node, and of a JVM that has the gateway and no node. */
   @Test
   @Tag("full")
@@ -230,8 +263,7 @@ class SharedMapsIT {
           // It has never heard a dispatcher.
           JsonObject state =
               gateway.await(
-                  "the owners by the map",
-                  shown -> byMap(shown) && owners.equals(owners(shown)));
+                  "the owners by the map", shown -> byMap(shown) && owners.equals(owners(shown)));
           assertThat(state.getJsonObject("groups").getJsonObject("g").getJsonObject("members"))
               .hasSize(2);
           trio.nodes.get(1).start();

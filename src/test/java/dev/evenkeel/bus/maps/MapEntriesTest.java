@@ -26,9 +26,9 @@ class MapEntriesTest {
   private static final JsonObject FORMER_OWNER =
       new JsonObject(
           """
-          {"owner":"c1","instance":"c1-7f","epoch":4,"nextOwner":"c2","drainDeadline":1700000000000,
-           "state":"DRAINING"}
-          """);
+{"owner":"c1","instance":"c1-7f","epoch":4,"nextOwner":"c2","drainDeadline":1700000000000,
+ "state":"DRAINING"}
+""");
 
   private static final JsonObject FORMER_MEMBER =
       new JsonObject(

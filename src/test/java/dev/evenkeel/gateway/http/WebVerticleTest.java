@@ -309,7 +309,8 @@ class WebVerticleTest {
     assertThat(asked.get(ApiAddresses.MESSAGES))
         .isEqualTo(
             new JsonObject(
-                "{\"topic\":\"t\",\"shard\":1,\"key\":\"k 1\",\"at\":\"2026-01-31\",\"page\":true}"));
+                "{\"topic\":\"t\",\"shard\":1,\"key\":\"k"
+                    + " 1\",\"at\":\"2026-01-31\",\"page\":true}"));
     assertThat(get("/api/topics/t/messages?page=true").statusCode()).isEqualTo(400);
   }
 
