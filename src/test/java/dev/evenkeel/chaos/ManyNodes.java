@@ -9,6 +9,7 @@ import dev.evenkeel.functional.Jar;
 import dev.evenkeel.functional.Node;
 import dev.evenkeel.model.Place;
 import dev.evenkeel.model.Step;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.internal.VertxInternal;
@@ -90,8 +91,25 @@ final class ManyNodes implements Place {
             new VertxOptions()
                 .setEventLoopPoolSize(2)
                 .setBlockedThreadCheckInterval(TimeUnit.HOURS.toMillis(1)));
+    return new User(own, Futures.await(connect(own)));
+  }
+
+  @Override
+  public Future<EvenkeelClient> connect(Vertx own) {
     List<String> seeds = machines.nodes().values().stream().map(Node::cluster).toList();
-    return new User(own, Futures.await(Evenkeel.connect(own, new ClientOptions().setSeeds(seeds))));
+    return Evenkeel.connect(own, new ClientOptions().setSeeds(seeds));
+  }
+
+  /** The users are no members of the cluster: what cuts off a node would not cut it off from them. */
+  @Override
+  public Vertx bus() {
+    return null;
+  }
+
+  /** Each entry has a copy on another node. */
+  @Override
+  public boolean keepsMaps() {
+    return true;
   }
 
   @Override

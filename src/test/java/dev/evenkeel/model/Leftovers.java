@@ -12,6 +12,9 @@ final class Leftovers {
       List.of(
           "dev.evenkeel.client.internal.member.ConsumerShell",
           "dev.evenkeel.client.internal.member.HandlerStream",
+          "dev.evenkeel.client.internal.member.CandidateShell",
+          "dev.evenkeel.client.internal.member.ServiceDedup",
+          "dev.evenkeel.client.internal.member.TrackMember",
           "dev.evenkeel.client.internal.produce.BatchingProducer",
           "dev.evenkeel.client.internal.spool.SpooledProducer",
           "dev.evenkeel.client.internal.consume.OwnedShard",

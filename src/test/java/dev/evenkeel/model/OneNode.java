@@ -5,6 +5,7 @@ import dev.evenkeel.Futures;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.testkit.EmbeddedNode;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.EnumSet;
 import java.util.List;
@@ -35,6 +36,21 @@ final class OneNode implements Place {
   @Override
   public EvenkeelClient client(int which) {
     return which % 2 == 0 ? node.client() : second;
+  }
+
+  @Override
+  public Future<EvenkeelClient> connect(Vertx own) {
+    return Evenkeel.connect(own, node.clientOptions());
+  }
+
+  @Override
+  public Vertx bus() {
+    return node.vertx();
+  }
+
+  @Override
+  public boolean keepsMaps() {
+    return false;
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.evenkeel.model;
 
 import dev.evenkeel.client.EvenkeelClient;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.Set;
@@ -14,6 +15,15 @@ import java.util.function.Consumer;
 public interface Place extends AutoCloseable {
   /** One of the users' connections. */
   EvenkeelClient client(int which);
+
+  /** Another connection, with the threads of that Vert.x. */
+  Future<EvenkeelClient> connect(Vertx own);
+
+  /** The event bus that nodes send to; null: the users are not on it. */
+  Vertx bus();
+
+  /** Whether the shared maps of the cluster survive what happens to machines. */
+  boolean keepsMaps();
 
   /** Address of the HTTP API of a node. */
   String http(int which);

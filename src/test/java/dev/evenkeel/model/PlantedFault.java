@@ -327,10 +327,10 @@ enum PlantedFault {
 
   /** A node keeps the sessions that have ended. */
   SESSIONS_LEAK(
-      "gateway/SessionsApi.java",
+      "gateway/OwnedByGateway.java",
       new Focus(Set.of(Step.JOIN_OVER_HTTP), any -> true),
-      "() -> sessions.remove(id));",
-      "() -> {});",
+      "    owned.remove(id);\n",
+      "",
       Promise.NOTHING_IS_LEFT),
 
   /** A client keeps the producers and consumers that it has closed. */
@@ -385,7 +385,95 @@ enum PlantedFault {
       "long next = position == null ? committed() : position;",
       "long next = position == null ? committed() : position - 1;",
       Promise.NOTHING_IS_LOST,
-      Promise.LAG);
+      Promise.LAG),
+
+  // ---- Elections, dedups, coordinators and addresses
+
+  /** The next leader begins while the one before hands over. */
+  ELECTIONS_DO_NOT_WAIT_FOR_THE_HANDOVER(
+      "dispatcher/core/Leading.java",
+      new Focus(Set.of(Step.STAND_FOR_ELECTION, Step.LEAVE_ELECTION), any -> true),
+      "return nowMillis >= handoverEndMillis ? next : null;",
+      "return next;",
+      Promise.ELECTION_ENDS_FIRST,
+      Promise.ELECTION_STOPS),
+
+  /** The terms of an election that was deleted and comes back begin anew. */
+  ELECTIONS_THAT_COME_BACK_USE_TERMS_AGAIN(
+      "broker/decide/GroupDecider.java",
+      new Focus(Set.of(Step.STAND_FOR_ELECTION, Step.LEAVE_ELECTION), any -> true),
+      "lease = new GroupLease(lease.group(), tables.counters().termFloor(), null, null);",
+      "lease = new GroupLease(lease.group(), 0, null, null);",
+      Promise.ELECTION_TERMS,
+      Promise.ELECTION_STOPS,
+      Promise.TERMS_GROW),
+
+  /** A candidate that is cut off takes itself for the leader, and another one leads. */
+  LEADERS_THAT_ARE_CUT_OFF_ARE_SURE(
+      "client/internal/member/Leaderships.java",
+      new Focus(Set.of(Step.STAND_FOR_ELECTION, Step.HANG_CLIENT), any -> true),
+      "return !over && !handingOver && mayStart.getAsBoolean();",
+      "return !over && !handingOver;",
+      Promise.ELECTION_STOPS),
+
+  /** A claim that waits is told that it works. */
+  CLAIMS_THAT_WAIT_BEGIN(
+      "dedup/ClusteredCoordinator.java",
+      new Focus(Set.of(Step.CLAIM_KEYS), any -> true),
+      "        ticket.stage = SharedTicket.Stage.WAITING;\n        yield null;",
+      "        ticket.stage = SharedTicket.Stage.AT_WORK;\n        yield Answer.ACCEPT;",
+      Promise.DEDUP_SERVICE_ONE,
+      Promise.DEDUP_SERVICE_HELD),
+
+  /** A claim that works for too long relies on its key after another one has got it. */
+  LOST_CLAIMS_STAY_HELD(
+      "dedup/LeasedCoordinator.java",
+      new Focus(Set.of(Step.CLAIM_KEYS), any -> true),
+      "        && isOf(claim, now)\n        && nowMillis - claim.ticket.sinceMillis < headMillisMax - spare;",
+      "        && isOf(claim, now)\n        && nowMillis - spare > 0;",
+      Promise.DEDUP_SERVICE_ONE),
+
+  /** A track takes one step more than it may. */
+  TRACKS_GO_TOO_FAR(
+      "client/internal/level/StepClaim.java",
+      new Focus(Set.of(Step.MAKE_TRACK, Step.MOVE_TRACKS), any -> true),
+      "      if (steps >= limit) {",
+      "      if (steps > limit) {",
+      Promise.TRACKS_LEVEL),
+
+  /** A track that comes begins ahead of others. */
+  TRACKS_BEGIN_AHEAD(
+      "dispatcher/core/StepLimits.java",
+      new Focus(Set.of(Step.MAKE_TRACK, Step.MOVE_TRACKS), any -> true),
+      "    seat.steps = fewest();\n    seat.from",
+      "    seat.steps = fewest() + range;\n    seat.from",
+      Promise.TRACKS_BEGIN,
+      Promise.TRACKS_LEVEL),
+
+  /** The others wait for a track that says nothing any more. */
+  TRACKS_WAIT_FOR_THE_DEAD(
+      "dispatcher/core/StepLimits.java",
+      new Focus(Set.of(Step.MAKE_TRACK, Step.MOVE_TRACKS, Step.KILL_CLIENT), any -> true),
+      "      if (nowMillis >= seat.untilMillis) {",
+      "      if (nowMillis >= seat.untilMillis + 1_000_000_000L) {",
+      Promise.TRACKS_GO_ON),
+
+  /** A listener says that it has failed, and the message is done. */
+  FAILURES_AT_AN_ADDRESS_ARE_DONE(
+      "client/internal/member/AddressHandler.java",
+      new Focus(Set.of(Step.JOIN_AT_ADDRESS), Kind::goesOverHttp),
+      "    return failed(\"'%s' failed: %s\", reply.cause().getMessage());",
+      "    return Future.succeededFuture();",
+      Promise.NOTHING_IS_LOST),
+
+  /** While nobody listens at an address, messages use up their attempts. */
+  ABSENCE_AT_AN_ADDRESS_COUNTS_AS_A_FAILURE(
+      "client/internal/member/AddressHandler.java",
+      new Focus(Set.of(Step.JOIN_AT_ADDRESS, Step.LISTENERS_GO), Kind::goesOverHttp),
+      "      nobodyListens();\n      return Future.failedFuture(nobody);",
+      "      return failed(\"%s: %s\", \"nobody\");",
+      Promise.DEAD_LETTERS,
+      Promise.NOTHING_IS_LOST);
 
   /** The source below {@code src/main/java/dev/evenkeel}. */
   final String file;

@@ -75,6 +75,27 @@ public enum Promise {
   CONSUMED("command-line/groups.md", "the messages that the member has finished since it joined"),
   LAG("command-line/groups.md", "`LAG` | the messages that are not finished"),
 
+  ELECTION_LEADS("election.md", "One of them leads."),
+  ELECTION_TERMS("election.md", "No two candidates ever have the same term"),
+  ELECTION_SERIAL("election.md", "runs at a time, also over several terms"),
+  ELECTION_ENDS_FIRST("election.md", "The leader before ends first."),
+  ELECTION_STOPS("election.md", "It begins no call when it sees its connection lost"),
+  ELECTION_STAYS("election.md", "A candidate that joins never takes the lead away."),
+  ELECTION_CLOSE("election.md", "Hands over if it leads, and leaves the election."),
+
+  DEDUP_SERVICE_ONE("dedup-service.md", "says whether nobody else works on the key now"),
+  DEDUP_SERVICE_DECLINES(
+      "dedup-service.md", "another claim works, and one waits | returns false at once"),
+  DEDUP_SERVICE_ANSWERS("dedup-service.md", "the claim that waits begins later, so it sees"),
+  DEDUP_SERVICE_HELD("dedup-service.md", "completes with whether the claim had it until then"),
+  DEDUP_SERVICE_FREES("dedup-service.md", "The keys of a dead program are free"),
+
+  TRACKS_LEVEL("coordinator.md", "No track is ever more than the range ahead of another one"),
+  TRACKS_BEGIN("coordinator.md", "A track begins where the slowest one stands"),
+  TRACKS_GO_ON("coordinator.md", "it is set aside after `idleMillis`, and they go on"),
+
+  ADDRESS_HEADERS("applications/address.md", "the group, and the member that sends"),
+
   // ---- Other pages say the same in other words.
 
   BROADCAST_DELIVERY("broadcast.md", "At least once for each member.", NOTHING_IS_LOST),
@@ -112,6 +133,20 @@ public enum Promise {
   PAUSE_LASTS("command-line/groups.md", "It survives restarts of nodes and members", PAUSED),
   DUE_WHEN_SENT(
       "delay.md", "If a message is due already when you send it, it is delivered", NOTHING_IS_LOST),
+
+  ELECTION_HANDS_OVER("election.md", "leads again at the next term", ELECTION_LEADS),
+  DEDUP_SERVICE_WITHOUT_ANSWER(
+      "dedup-service.md", "If the cluster does not answer, it fails", DEDUP_SERVICE_ANSWERS),
+  DEDUP_SERVICE_TIMEOUT(
+      "dedup-service.md", "A claim that works longer loses its key", DEDUP_SERVICE_ONE),
+  TRACKS_OF_THE_DEAD(
+      "coordinator.md", "The others go on after its member timeout.", TRACKS_GO_ON),
+  TRACKS_COME_BACK("coordinator.md", "brings it back where the slowest track stands", TRACKS_LEVEL),
+  ADDRESS_DONE("applications/address.md", "replies, with anything | is finished", NOT_AGAIN),
+  ADDRESS_FAILED("applications/address.md", "it comes again or becomes a dead letter", ATTEMPTS),
+  ADDRESS_AWAY("applications/address.md", "waits. No attempt counts", DEAD_LETTERS),
+  ADDRESS_ORDER(
+      "applications/address.md", "so the order holds with several listeners", ORDER_OF_KEYS),
 
   // ---- Other tests check these.
 

@@ -54,7 +54,10 @@ public final class Runs {
     this.matrixFile = matrixFile;
     possible = EnumSet.allOf(Step.class);
     possible.removeIf(
-        step -> step.ofSimulation() || faulty(step) && !place.faults().contains(step));
+        step ->
+            step.ofSimulation()
+                || faulty(step) && !place.faults().contains(step)
+                || step.ofEventBus() && place.bus() == null);
     matrix = new Matrix(names());
     if (matrixFile != null && Boolean.getBoolean("evenkeel.model.add")) {
       matrix.read(matrixFile);

@@ -39,6 +39,19 @@ public enum Step {
   MANY_NAMES(2),
   LOOK(2),
 
+  JOIN_AT_ADDRESS(2),
+  LISTENERS_GO(2),
+  STAND_FOR_ELECTION(3),
+  LEAVE_ELECTION(2),
+  HANG_LEADER(2),
+  CLAIM_KEYS(3),
+  ABANDON_KEYS(2),
+  MAKE_TRACK(3),
+  MOVE_TRACKS(2),
+  DESTROY_TRACK(2),
+  HANG_CLIENT(2),
+  KILL_CLIENT(2),
+
   RESTART_NODE(2),
   KILL_NODE(2),
   HANG_NODE(2),
@@ -65,6 +78,16 @@ public enum Step {
   /** Whether it is about machines: each {@link Place} has some of these. */
   boolean ofMachines() {
     return ordinal() >= RESTART_NODE.ordinal() && !ofSimulation();
+  }
+
+  /** Whether users must be on the event bus of the nodes for it. */
+  boolean ofEventBus() {
+    return this == JOIN_AT_ADDRESS || this == LISTENERS_GO;
+  }
+
+  /** Whether it is about elections, dedups or coordinators. */
+  boolean ofServices() {
+    return compareTo(STAND_FOR_ELECTION) >= 0 && compareTo(KILL_CLIENT) <= 0;
   }
 
   /** Whether only the simulation can do it. */

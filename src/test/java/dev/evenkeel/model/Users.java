@@ -76,6 +76,7 @@ final class Users {
   private static final int DIES_TIMES = 24;
 
   private static final long CANCELLED_MILLIS = 2_000;
+  private static final long AWAY_MILLIS = 1_500;
 
   /** Connections of a lane. */
   private static final int CLIENTS = 2;
@@ -119,6 +120,7 @@ final class Users {
   private final Sender sender;
   private final Answers answers;
   private final Shown shown;
+  private final Services services;
   private final Map<String, Topic> topics = new LinkedHashMap<>();
 
   /** Names of topics that are gone. */
@@ -164,6 +166,7 @@ final class Users {
     answers = new Answers(model, log);
     shown = new Shown(model, answers, this::admin, topics, deleted);
     sender = new Sender(model, log, this::client, place::shocks, http, directory);
+    services = new Services(place, model, log, answers, run, List.of(number(0), number(1)));
   }
 
   void play(Sequence.Op op) {
@@ -205,7 +208,12 @@ final class Users {
           case CLEAR_QUOTA -> quota(topic(a), null);
           case MANY_NAMES -> manyNames();
           case LOOK -> look(a);
-          default -> fault(op.step(), a, b);
+          case JOIN_AT_ADDRESS -> joinAtAddress(a, b);
+          case LISTENERS_GO -> listenersGo(a);
+          default ->
+              op.step().ofServices()
+                  ? services.play(op.step(), a, b)
+                  : fault(op.step(), a, b);
         };
     if (done) {
       happened.add(op.step().toString());
@@ -559,6 +567,50 @@ final class Users {
     return true;
   }
 
+  /** A member whose node sends its messages to an address. */
+  private boolean joinAtAddress(int which, int drawn) {
+    if (place.bus() == null) {
+      return false;
+    }
+    int seed = drawn;
+    while (!Kind.of(seed).goesOverHttp()) {
+      seed++;
+    }
+    Group group = groupToJoin(which, Kind.of(seed), Kind::goesOverHttp);
+    List<String> names = names(group, which);
+    if (of(group).size() >= MEMBERS_MAX || names.isEmpty() || !group.kind.goesOverHttp()) {
+      return false;
+    }
+    String name = "a" + made++;
+    long asked = model.moment();
+    log.add("join " + group + " at an address as " + name + " " + names);
+    HttpUser own = new HttpUser(place::http, made, model);
+    AddressMember member =
+        new AddressMember(own, model, group, this::look, name, names, place::bus);
+    if (!member.open()) {
+      return false;
+    }
+    group.overHttp = true;
+    member.start();
+    atAddresses.put(name, member);
+    joined(
+        new Member(name, group, null, null, -1, until -> {}, member::leave), names, asked);
+    return true;
+  }
+
+  private final Map<String, AddressMember> atAddresses = new HashMap<>();
+
+  /** Nobody listens at an address for a while. */
+  private boolean listenersGo(int which) {
+    if (atAddresses.isEmpty() && !joinAtAddress(which, which)) {
+      return false;
+    }
+    AddressMember member = any(List.copyOf(atAddresses.values()), which);
+    log.add("nobody listens for " + AWAY_MILLIS + " ms");
+    member.goAway(AWAY_MILLIS);
+    return true;
+  }
+
   /** What a member of the group reads: the same as its other members. */
   private List<String> names(Group group, int which) {
     if (group.kind.pattern()) {
@@ -815,8 +867,10 @@ final class Users {
                       each -> each == member || each.client >= 0 && each.client == member.client)
                   .forEach(each -> still.add(each.group));
               still.forEach(each -> model.standStill(each, true, System.currentTimeMillis()));
+              services.standsStill(member.client, true);
               member.standsStill.accept(until);
             });
+    services.standsStill(member.client, false);
     still.forEach(each -> model.standStill(each, false, System.currentTimeMillis()));
     return expired;
   }
@@ -1058,6 +1112,7 @@ final class Users {
       Map<Promise, String> now = missing();
       if (!now.equals(missing)) {
         missing = now;
+        log.add("missing: " + missing);
         restless = Math.min(last, System.nanoTime() + patience.toNanos());
       }
     } while (!missing.isEmpty()
@@ -1100,7 +1155,7 @@ final class Users {
 
   /** What is not yet as it must be in the end. */
   private Map<Promise, String> missing() {
-    Map<Promise, String> missing = new EnumMap<>(Promise.class);
+    Map<Promise, String> missing = services.missing();
     for (Group group : groups.values()) {
       if (!hasMembers(group)) {
         continue;
@@ -1168,6 +1223,7 @@ final class Users {
         (name, left) -> answers.ask("leave " + name, LEAVE_MAX, left.map(none -> true)));
     collectors.forEach(collector -> closing.add(collector.close()));
     closing.add(sender.close());
+    closing.add(services.close());
     answers.ask("all closed", LEAVE_MAX, Future.join(closing).otherwiseEmpty());
     long until = System.nanoTime() + CLEAR_PATIENCE.toNanos();
     List<String> left;
