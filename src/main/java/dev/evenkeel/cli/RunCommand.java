@@ -335,7 +335,8 @@ final class RunCommand implements Callable<Integer> {
                   + " nodes have --peer-tls, give --peer-tls DIR, too"
               : ": the nodes need --allow-bus-members, and the certificate in --peer-tls the same"
                   + " authority";
-      throw CommandFailure.failed(CommandErrors.describe(e.getCause()) + hint, e.getCause());
+      String what = CommandErrors.describe(e.getCause()).replaceFirst("[.!]+$", "");
+      throw CommandFailure.failed(what + hint, e.getCause());
     }
     joining.onSuccess(
         joined -> {
