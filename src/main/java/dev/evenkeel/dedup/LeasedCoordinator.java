@@ -119,12 +119,13 @@ public final class LeasedCoordinator {
 
   /** After the claim was given back, that is its end. */
   private static void end(LeasedClaim claim, @Nullable Answer answer, @Nullable Throwable failure) {
+    // The turn first: whoever has the first answer may look whether the turn has come with it.
     if (answer != null) {
-      claim.answered.complete(answer);
       claim.turn.complete(answer);
+      claim.answered.complete(answer);
     } else {
-      claim.answered.completeExceptionally(failure);
       claim.turn.completeExceptionally(failure);
+      claim.answered.completeExceptionally(failure);
     }
   }
 

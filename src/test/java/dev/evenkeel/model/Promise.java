@@ -150,6 +150,16 @@ public enum Promise {
 
   // ---- Other tests check these.
 
+  CLAIM_GUARDED(
+      "dedup-service.md",
+      "A claim never works without an answer of the cluster.",
+      "dedup.LeasedCoordinatorTest"),
+  CLAIM_SURE(
+      "dedup-service.md",
+      "A claim knows when it can no longer be sure of its key.",
+      "functional.DedupServiceIT"),
+  CLAIM_SURVIVES(
+      "dedup-service.md", "Claims survive the death of nodes.", "functional.DedupServiceIT"),
   ACKNOWLEDGED("applications/produce.md", "on the disks of a majority", "functional.AcksIT"),
   ALL_REPLICAS("applications/produce.md", "on the disk of every replica", "functional.AcksIT"),
   REPLICAS_MISSING("applications/produce.md", "`REPLICAS_MISSING` | yes", "client.AcksTest"),
