@@ -116,7 +116,11 @@ class OpenedTracksTest {
     OpenedTracks here = run(() -> started(new OpenedTracks(node.vertx(), node.client())));
     JsonObject opened =
         (JsonObject)
-            run(() -> here.answer(asked("open").put("range", 5).put("expiresMs", 5_000).put("idleMs", 60_000), null));
+            run(
+                () ->
+                    here.answer(
+                        asked("open").put("range", 5).put("expiresMs", 5_000).put("idleMs", 60_000),
+                        null));
     ClusterTrack other = await(node.client().coordinator(coordinator, RANGE).track("other"));
     dev.evenkeel.Wait.until("it holds the other back", () -> !other.move());
     JsonObject move = asked("move").put("track", opened.getString("track"));

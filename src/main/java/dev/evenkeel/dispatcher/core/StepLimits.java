@@ -335,8 +335,7 @@ final class StepLimits {
     if (!allKnown) {
       return new StepPlace(seat.stay, -1, -1, 0, 0, false);
     }
-    boolean awaited =
-seat.placed && seat.steps == fewest && anyWaits;
+    boolean awaited = seat.placed && seat.steps == fewest && anyWaits;
     return new StepPlace(
         seat.stay,
         seat.placed ? seat.from : -1,
