@@ -48,9 +48,7 @@ class ElectionClusterIT {
     Node dispatcher = trio.dispatcher(trio.node(1));
     Node left = trio.others(dispatcher).get(0);
     client =
-        await(
-            Evenkeel.connect(
-                new ClientOptions().setSeeds(List.of(trio.cluster().split(",")))));
+        await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(trio.cluster().split(",")))));
     AtomicInteger executes = new AtomicInteger();
     ElectionOptions options = new ElectionOptions().setName("java").setPauseMillis(10);
     Candidate first =

@@ -317,9 +317,7 @@ class OpenAndCloseIT {
         "leader", n -> await(await(client.leader(consumer("g-leader"), new Career())).close()));
     things.put(
         "candidate",
-        n ->
-            await(
-                await(client.election("e-java", context -> Future.succeededFuture())).close()));
+        n -> await(await(client.election("e-java", context -> Future.succeededFuture())).close()));
     things.put(
         "stream",
         n -> {
@@ -382,8 +380,7 @@ class OpenAndCloseIT {
         n -> {
           String path = "/api/elections/e-http/candidates";
           var opened = http("POST", path, new JsonObject().put("member", "m"));
-          String candidate =
-              path + "/" + new JsonObject(opened.body()).getString("candidate");
+          String candidate = path + "/" + new JsonObject(opened.body()).getString("candidate");
           http("GET", candidate + "?waitMs=15000", null);
           http("DELETE", candidate, null);
         });

@@ -144,9 +144,7 @@ final class CandidateShell implements Candidate, Ending, HeartbeatLoop.Port {
         0,
         run.options().getMemberTimeoutMillis(),
         run.options().getLockTimeMillis(),
-        Heartbeat.Wishes.NONE
-            .resignedAt(work.resignedTerm())
-            .handedOverAt(work.handedOverTerm()),
+        Heartbeat.Wishes.NONE.resignedAt(work.resignedTerm()).handedOverAt(work.handedOverTerm()),
         List.of(),
         null,
         false,

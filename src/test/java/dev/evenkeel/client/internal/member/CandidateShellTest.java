@@ -65,7 +65,11 @@ class CandidateShellTest {
 
   private Future<Candidate> joining() {
     ElectionOptions options =
-        new ElectionOptions().setName("g").setMember("m").setPauseMillis(1).setLockTimeMillis(2_000);
+        new ElectionOptions()
+            .setName("g")
+            .setMember("m")
+            .setPauseMillis(1)
+            .setLockTimeMillis(2_000);
     return Consumers.candidate(cluster, directory, options, career);
   }
 
@@ -100,8 +104,7 @@ class CandidateShellTest {
     await(candidate.close());
     assertThat(lastHeartbeat().leaving()).isTrue();
     assertThat(lastHeartbeat().handedOverTerm()).isEqualTo(8);
-    assertThat(calls)
-        .containsExactly("inaugurate 7", "handOver 7", "inaugurate 8", "handOver 8");
+    assertThat(calls).containsExactly("inaugurate 7", "handOver 7", "inaugurate 8", "handOver 8");
   }
 
   @Test
@@ -153,8 +156,7 @@ class CandidateShellTest {
   /** As the dispatcher of a version says it that has no elections. */
   @Test
   void aClusterOfAFormerVersionIsNamed() {
-    cluster.refuseHeartbeats(
-        Refusal.INVALID.error("a member subscribes to at least one topic"));
+    cluster.refuseHeartbeats(Refusal.INVALID.error("a member subscribes to at least one topic"));
     Refused.with(
         Refusal.INVALID, () -> await(joining()), "former version", "upgrade all nodes first");
   }
