@@ -138,7 +138,7 @@ class JsonApiIT {
     var third = node.post(path, "{\"key\":\"k\",\"waitMs\":5000}");
     assertThat(third.statusCode()).isEqualTo(201);
     assertThat(third.body())
-        .isEqualTo("{\"claim\":null,\"state\":\"declined\",\"expiresMs\":null}");
+        .isEqualTo("{\"claim\":null,\"state\":\"declined\",\"expiresMs\":null}\n");
     String claim = path + "/" + waits.getString("claim");
     assertThat(object(node.get(claim + "?waitMs=1").body()).getString("state"))
         .isEqualTo("waiting");
