@@ -328,23 +328,6 @@ public enum Promise {
       "client.internal.member.DeliveryOptionsTest"),
   FENCING_TOKEN("singleton.md", "The term protects you in this case.", "functional.SingletonIT"),
   ELECTION("singleton.md", "never takes the lead away", "assign.ElectionTest"),
-  ELECTION_TERMS(
-      "election.md",
-      "No two candidates ever have the same term",
-      "dispatcher.core.ElectionGroupTest"),
-  ELECTION_SERIAL(
-      "election.md",
-      "runs at a time, also over several terms",
-      "client.internal.consume.ElectionCoreTest"),
-  ELECTION_ENDS_FIRST("election.md", "The leader before ends first.", "functional.ElectionIT"),
-  ELECTION_STOPS(
-      "election.md",
-      "It begins no call when it sees its connection lost",
-      "client.internal.consume.ElectionCoreTest"),
-  ELECTION_STAYS(
-      "election.md",
-      "A candidate that joins never takes the lead away.",
-      "dispatcher.core.ElectionGroupTest"),
   ELECTION_TOKEN("election.md", "The term protects you in this case", "functional.ElectionIT"),
   INAUGURATED_LAST(
       "singleton.md",
