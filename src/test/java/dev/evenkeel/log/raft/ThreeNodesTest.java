@@ -95,6 +95,23 @@ class ThreeNodesTest {
   }
 
   @Test
+  void aLeaderThatHearsOfNobodyIsSoonNotSureThatItLeads() throws Exception {
+    Wait.until(() -> nodes.d0(nodes.leader()).elections().leadsForSure());
+    String leader = nodes.leader();
+    List<String> others = nodes.running.keySet().stream().filter(id -> !id.equals(leader)).toList();
+    others.forEach(nodes::stop);
+    Wait.until(() -> !nodes.d0(leader).elections().leadsForSure());
+    for (String each : others) {
+      nodes.start(each);
+    }
+    Wait.until(() -> nodes.d0(nodes.leader()).elections().leadsForSure());
+    String now = nodes.leader();
+    assertThat(nodes.running.keySet())
+        .filteredOn(id -> !id.equals(now))
+        .noneMatch(id -> nodes.d0(id).elections().leadsForSure());
+  }
+
+  @Test
   void aFollowerThatMissedPurgedEntriesComesBackByASnapshot() throws Exception {
     appends.append("first");
     long missed = appends.lastIndex();
