@@ -462,7 +462,7 @@ enum PlantedFault {
   FAILURES_AT_AN_ADDRESS_ARE_DONE(
       "client/internal/member/AddressHandler.java",
       new Focus(Set.of(Step.JOIN_AT_ADDRESS), Kind::goesOverHttp),
-      "    return failed(\"'%s' failed: %s\", reply.cause().getMessage());",
+      "    return failed(\"'%s' failed: %s\", why == null ? \"it gave no reason\" : why);",
       "    return Future.succeededFuture();",
       Promise.NOTHING_IS_LOST),
 
