@@ -67,6 +67,10 @@ final class Claims {
     private final int calmSince;
     private final int quietSince;
     private final int movesSince;
+
+    /** Of these, one is declined while it works. */
+    private final List<Claim> others = new ArrayList<>();
+
     private DedupClaim granted;
     private long begunAt;
     private long begunNanos;
@@ -84,6 +88,11 @@ final class Claims {
       calmSince = use.connection.calm();
       quietSince = use.connection.quiet();
       movesSince = use.connection.moves();
+    }
+
+    /** Whether one of the others is over: they need not be declined any more. */
+    private boolean hasSeenEnd() {
+      return others.stream().anyMatch(each -> each.declined || each.over);
     }
 
     private boolean isCalm() {
@@ -126,31 +135,35 @@ final class Claims {
     in.log.add("claim " + key + " of " + name + " three times");
     Use works = new Use(one, LONG_MILLIS);
     Claim first = ask(key, works, DECLINED_MILLIS_MAX);
-    List<Claim> others = new ArrayList<>();
     for (Connection each : List.of(two, three)) {
-      others.add(ask(key, new Use(each, LONG_MILLIS), which / KEYS % 40));
+      Claim other = ask(key, new Use(each, LONG_MILLIS), which / KEYS % 40);
+      synchronized (this) {
+        first.others.add(other);
+      }
     }
-    endWhenDeclined(first, others);
+    endWhenDeclined(first);
     return true;
   }
 
-  private void endWhenDeclined(Claim first, List<Claim> others) {
+  private void endWhenDeclined(Claim first) {
     in.pause(10)
         .onSuccess(
             passed -> {
-              boolean goesOn;
-              synchronized (this) {
-                boolean works = first.granted != null && !first.over;
-                boolean decided = others.stream().anyMatch(each -> each.declined || each.over);
-                goesOn = !decided && (works || keys.get(first.key).pending.contains(first));
-                if (works && decided) {
-                  end(first);
-                }
-              }
-              if (goesOn) {
-                endWhenDeclined(first, others);
+              if (goesOn(first)) {
+                endWhenDeclined(first);
               }
             });
+  }
+
+  /** Ends a claim that works if it has seen another one declined. Returns whether it is not over. */
+  private synchronized boolean goesOn(Claim first) {
+    if (first.granted == null) {
+      return keys.get(first.key).pending.contains(first);
+    }
+    if (first.hasSeenEnd()) {
+      end(first);
+    }
+    return !first.over;
   }
 
   /** One works for longer than it may. */
@@ -192,7 +205,9 @@ final class Claims {
 
   private void gone(Use use) {
     for (Key key : keys.values()) {
-      key.pending.removeIf(each -> each.use.equals(use));
+      List<Claim> waited = key.pending.stream().filter(each -> each.use.equals(use)).toList();
+      waited.forEach(each -> each.over = true);
+      key.pending.removeAll(waited);
       key.worked.stream().filter(each -> each.use.equals(use)).forEach(this::ended);
       key.goneAt = in.model.moment();
     }
@@ -260,11 +275,12 @@ final class Claims {
       return;
     }
     look(keys.get(claim.key), claim);
-    if (claim.workMillis == DECLINED_MILLIS_MAX
-        && age(claim) >= DECLINED_MILLIS_MAX
+    if (!claim.others.isEmpty()
+        && !claim.hasSeenEnd()
         && claim.isCalm()
         && claim.granted.isHeld()) {
-      in.model.fault(Promise.DEDUP_SERVICE_DECLINES, "nobody is declined while " + claim + " works");
+      in.model.fault(
+          Promise.DEDUP_SERVICE_DECLINES, "nobody is declined while " + claim + " works");
     }
     boolean held = claim.granted.isHeld() && age(claim) < claim.use.timeoutMillis - SPARE_MILLIS;
     ended(claim);

@@ -334,7 +334,7 @@ final class Elections {
         begins(context);
       }
       return during(
-          context.term() % 4 * 60,
+          (1 + context.term() % 3) * 80,
           () -> {
             if (ownTerm == context.term()) {
               leads = false;

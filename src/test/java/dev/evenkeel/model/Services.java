@@ -113,6 +113,9 @@ final class Services {
     if (!elections.isThere() && !elections.stand(any(a))) {
       return false;
     }
+    if (a % 2 == 0) {
+      elections.stand(any(a + 1));
+    }
     return b % 2 == 0 ? elections.resign(b / 2) : elections.withdraw(b / 2);
   }
 
