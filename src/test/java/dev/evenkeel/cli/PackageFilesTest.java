@@ -47,6 +47,8 @@ class PackageFilesTest {
       command
           .getCommandSpec()
           .options()
+          .stream()
+          .filter(option -> !option.hidden())
           .forEach(
               option ->
                   assertThat(page).as(name).contains(option.longestName().replace("-", "\\-")));
