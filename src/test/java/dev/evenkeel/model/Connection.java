@@ -1,9 +1,14 @@
 package dev.evenkeel.model;
 
 import dev.evenkeel.client.EvenkeelClient;
+import io.netty.channel.Channel;
+import io.netty.channel.SingleThreadEventLoop;
+import io.netty.util.concurrent.EventExecutor;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.VertxInternal;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -105,20 +110,31 @@ final class Connection {
   }
 
   /**
-   * Ends, and gives nothing back.
+   * Says nothing any more, as a program that was killed. It is closed only in the end: a Vert.x
+   * that is closed before its clients would keep them in memory.
    *
-   * @param silent its connections stay open and say nothing, as if its host had vanished, until
-   *     {@code over}; otherwise they break
+   * @param silent its connections stay open, as if its host had vanished; otherwise they break
+   * @param end when the run is over
    */
-  void die(boolean silent, Future<?> over) {
+  void die(boolean silent, Future<?> end) {
     dead = true;
-    if (silent) {
-      CountDownLatch ends = new CountDownLatch(1);
-      ((VertxInternal) own).nettyEventLoopGroup().forEach(loop -> loop.execute(() -> await(ends)));
-      over.onComplete(done -> ends.countDown());
-    } else {
-      own.close();
+    CountDownLatch over = new CountDownLatch(1);
+    for (EventExecutor loop : ((VertxInternal) own).nettyEventLoopGroup()) {
+      loop.execute(
+          () -> {
+            if (!silent) {
+              breakConnections((SingleThreadEventLoop) loop);
+            }
+            await(over);
+          });
     }
+    end.onComplete(done -> over.countDown());
+  }
+
+  private static void breakConnections(SingleThreadEventLoop loop) {
+    List<Channel> channels = new ArrayList<>();
+    loop.registeredChannelsIterator().forEachRemaining(channels::add);
+    channels.forEach(Channel::close);
   }
 
   /** Ends as it should. */

@@ -33,7 +33,7 @@ final class Services {
   private final Place place;
   private final List<Connection> connections = new ArrayList<>();
   private final List<Integer> numbers;
-  private final List<Vertx> ends = new ArrayList<>();
+  private final List<Connection> dead = new ArrayList<>();
   private final Elections elections;
   private final Claims claims;
   private final Tracks tracks;
@@ -159,9 +159,12 @@ final class Services {
               new VertxOptions()
                   .setEventLoopPoolSize(2)
                   .setBlockedThreadCheckInterval(TimeUnit.HOURS.toMillis(1)));
-      ends.add(own);
       EvenkeelClient client = answers.ask("connect a guest", place.connect(own));
-      guest = client == null ? null : connection(client, own);
+      if (client == null) {
+        own.close();
+      } else {
+        guest = connection(client, own);
+      }
     }
     return guest;
   }
@@ -198,6 +201,7 @@ final class Services {
     log.add("the guest dies" + (silent ? " without a word" : ""));
     claims.dies(dies);
     guest = null;
+    dead.add(dies);
     dies.die(silent, over.future());
     return true;
   }
@@ -227,11 +231,11 @@ final class Services {
 
   /** Takes away what is there. */
   Future<?> close() {
-    over.tryComplete();
     Future<?> gone =
         Future.join(elections.close(), claims.close(), tracks.close())
             .eventually(() -> guest == null ? Future.succeededFuture() : guest.close())
-            .eventually(() -> Future.join(ends.stream().map(Vertx::close).toList()));
+            .onComplete(closed -> over.complete())
+            .eventually(() -> Future.join(dead.stream().map(Connection::close).toList()));
     if (timer == null) {
       return gone;
     }
