@@ -48,6 +48,9 @@ public final class AddressHandler implements ConsumerHandler, MayBeAway {
 
   private static final LogLimiter WARNINGS = new LogLimiter();
 
+  /** How long a close waits for what it has asked the cluster for. */
+  private static final long RELEASE_MILLIS_MAX = 2_000;
+
   private static final long LOOK_MILLIS_MIN = 500;
   private static final long LOOK_MILLIS_MAX = 5_000;
 
@@ -106,10 +109,11 @@ public final class AddressHandler implements ConsumerHandler, MayBeAway {
 
   /**
    * Closes a consumer that has this handler. Messages that have been sent may still be answered.
-   * After {@code waitMillis} those without a reply are given back, so that others get them.
+   * After {@code waitMillis} those without a reply are given back, so that others get them. Soon after
+   * it ends, even if it cannot release its shards: a node that stops has more to do.
    */
   public Future<Void> close(Consumer consumer, long waitMillis) {
-    Future<Void> closed = consumer.close();
+    Future<Void> closed = consumer.close(waitMillis + RELEASE_MILLIS_MAX);
     if (!closed.isComplete()) {
       long timer = vertx.setTimer(waitMillis, over -> giveUp());
       closed.onComplete(done -> vertx.cancelTimer(timer));

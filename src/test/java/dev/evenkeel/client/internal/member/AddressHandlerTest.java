@@ -14,6 +14,7 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
+import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.json.JsonObject;
@@ -22,6 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Consumers whose messages go to an address of a plain Vert.x. */
@@ -233,6 +235,20 @@ class AddressHandlerTest extends MemberBench {
     Wait.until(() -> got.size() == 3);
     assertThat(numbers()).containsExactly(0, 1, 2);
     await(consumer.close());
+  }
+
+  /** A node that stops must not wait for a listener, though nobody else handles what is committed. */
+  @Test
+  void aCloseDoesNotWaitForAListenerWithAtMostOnce() {
+    ConsumerOptions options =
+        options().setRetryDelaysMillis(null).setDelivery(DeliveryPolicy.AT_MOST_ONCE);
+    AddressHandler handler = address().handler(vertx, options);
+    Consumer consumer = start(options, handler);
+    grant(0, 0, 3);
+    committed(3);
+    Future<Void> closed = handler.close(consumer, 100);
+    await(closed.timeout(options.getLockTimeMillis() / 2, TimeUnit.MILLISECONDS));
+    assertThat(got).isEmpty();
   }
 
   @Test
