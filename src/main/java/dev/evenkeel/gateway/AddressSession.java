@@ -9,14 +9,21 @@ import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A member of a group whose messages go to an address of the event bus. It leaves the group when
  * for some time nobody has listened at the address, and no request has come.
  */
 final class AddressSession extends MemberSession {
+  private static final Logger LOG = LoggerFactory.getLogger(AddressSession.class);
+
   /** How often it looks for a listener before it expires. */
   private static final int LOOKS = 5;
+
+  /** How often it looks whether its user may still have it. */
+  private static final long CHECK_MILLIS = 1_000;
 
   /** How long a session that is closed waits for replies. */
   private static final long REPLY_MILLIS_MAX = 3_000;
@@ -24,8 +31,13 @@ final class AddressSession extends MemberSession {
   private final Consumer consumer;
   private final AddressHandler handler;
   private final long looks;
+  private final long checks;
 
-  /** It expires when there was neither a listener nor a request for so long. */
+  /**
+   * It expires when there was neither a listener nor a request for so long.
+   *
+   * @param permitted throws RefusedException when the user may not have such a session any more
+   */
   AddressSession(
       Vertx vertx,
       Consumer consumer,
@@ -33,6 +45,7 @@ final class AddressSession extends MemberSession {
       ConsumerOptions options,
       String user,
       int expiresMillis,
+      Runnable permitted,
       Runnable onEnd) {
     super(vertx, options, user, expiresMillis, onEnd);
     this.consumer = consumer;
@@ -47,6 +60,18 @@ final class AddressSession extends MemberSession {
                 Listeners.at(vertx, address())
                     .otherwise(true)
                     .onSuccess(listens -> context.runOnContext(none -> looked(listens))));
+    // No request shows who asks, as long as somebody listens.
+    checks =
+        user == null ? -1 : vertx.setPeriodic(CHECK_MILLIS, timer -> endUnless(permitted));
+  }
+
+  private void endUnless(Runnable permitted) {
+    try {
+      permitted.run();
+    } catch (RefusedException e) {
+      LOG.warn("{} leaves group {}: {}", member(), options().getGroup(), e.words());
+      leave(e);
+    }
   }
 
   private void looked(boolean listens) {
@@ -64,24 +89,28 @@ final class AddressSession extends MemberSession {
     return consumer.member();
   }
 
+  private Future<Void> leave(RefusedException why) {
+    end(why);
+    return handler.close(consumer, REPLY_MILLIS_MAX);
+  }
+
   @Override
   void expire() {
-    end(
+    leave(
         Refusal.UNKNOWN_SESSION.error(
             "the session has ended after %d ms without a listener at '%s' and without a request",
             expiresMillis(), address()));
-    handler.close(consumer, REPLY_MILLIS_MAX);
   }
 
   /** Messages that have been sent may still be answered for a while. Then they are given back. */
   @Override
   public Future<Void> close() {
-    end(Refusal.UNKNOWN_SESSION.error("the session was closed"));
-    return handler.close(consumer, REPLY_MILLIS_MAX);
+    return leave(Refusal.UNKNOWN_SESSION.error("the session was closed"));
   }
 
   @Override
   void afterEnd(RefusedException why) {
     vertx.cancelTimer(looks);
+    vertx.cancelTimer(checks);
   }
 }

@@ -11,6 +11,7 @@ import dev.evenkeel.api.GiveResults.Place;
 import dev.evenkeel.api.GiveResults.Refused;
 import dev.evenkeel.api.GiveResults.RefusedResults;
 import dev.evenkeel.api.InSession;
+import dev.evenkeel.api.Need;
 import dev.evenkeel.api.OpenSession;
 import dev.evenkeel.api.OpenSession.OpenedSession;
 import dev.evenkeel.api.Operations;
@@ -20,12 +21,14 @@ import dev.evenkeel.api.PolledMessageView;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.api.TextOrBytes;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerStream.Finishing;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.internal.member.AddressHandler;
 import dev.evenkeel.client.internal.member.AddressOptions;
+import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.protocol.LogPosition;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
@@ -127,6 +130,7 @@ final class SessionsApi {
 
   private Future<OpenedSession> open(OpenSession asked) {
     JsonObject json = RecordJson.of(OpenSession.class).write(asked);
+    List<Need> needs = Operations.OPEN_SESSION.needs(json);
     AddressOptions address = AddressOptions.takeFrom(json);
     ConsumerOptions options = options(asked, json);
     if (address == null) {
@@ -152,7 +156,16 @@ final class SessionsApi {
                 options,
                 asked.user(),
                 asked.expiresMs(),
+                () -> requireAll(needs, asked.user()),
                 () -> sessions.ended(id)));
+  }
+
+  /** Refuses a user who may not open such a session any more. */
+  private void requireAll(List<Need> needs, String user) {
+    Access access = LocalObjects.get(vertx, Access.class);
+    if (access != null) {
+      needs.forEach(access.named(user)::require);
+    }
   }
 
   private <T> Future<OpenedSession> opened(

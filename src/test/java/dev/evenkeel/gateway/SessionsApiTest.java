@@ -14,6 +14,7 @@ import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.testkit.EmbeddedNode;
@@ -27,7 +28,10 @@ import io.vertx.core.eventbus.ReplyException;
 import io.vertx.core.eventbus.ReplyFailure;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -41,6 +45,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -261,6 +266,35 @@ class SessionsApiTest {
     Refused.is(Refusal.UNKNOWN_SESSION, gone);
     Wait.until(
         "nobody is a member", () -> await(client.admin().group("at-" + topic)).members().isEmpty());
+  }
+
+  /** Nobody asks for its messages, so no request is refused. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aSessionWithAnAddressEndsWhenItsUserMayNotHaveItAnyMore(
+      boolean removed, @TempDir Path directory) throws IOException {
+    Path users = directory.resolve("users.json");
+    write(users, "shop", "group:*", "consume:*");
+    await(Access.of(vertx, "n1", users.toString()));
+    vertx.eventBus().<Buffer>consumer("billing.handle", message -> message.reply(null));
+    JsonObject opening = openingAt("billing.handle").put("user", "shop");
+    run(() -> here.answer(opening, null));
+    send(2);
+    Wait.until(() -> await(client.admin().group("at-" + topic)).shards().get(0).lag() == 0);
+    if (removed) {
+      write(users, "other", "group:*", "consume:*");
+    } else {
+      write(users, "shop", "group:*", "consume:others");
+    }
+    Wait.until(
+        "nobody is a member", () -> await(client.admin().group("at-" + topic)).members().isEmpty());
+    send(1);
+    assertThat(await(client.admin().group("at-" + topic)).shards().get(0).lag()).isEqualTo(1);
+  }
+
+  private static void write(Path file, String user, String... may) throws IOException {
+    JsonObject json = new JsonObject().put("name", user).put("may", new JsonArray(List.of(may)));
+    Files.writeString(file, new JsonObject().put("users", new JsonArray().add(json)).encode());
   }
 
   @ParameterizedTest

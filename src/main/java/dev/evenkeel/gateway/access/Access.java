@@ -122,6 +122,23 @@ public final class Access {
     return file != null;
   }
 
+  /**
+   * The user of that name as it is now; where there are no users, whoever it is.
+   *
+   * @param name null: nobody in particular
+   * @throws RefusedException UNAUTHENTICATED if there is no such user any more
+   */
+  public Principal named(String name) {
+    if (name == null || !hasUsers()) {
+      return Principal.ANYBODY;
+    }
+    Users.User user = users.named(name);
+    if (user == null) {
+      throw Refusal.UNAUTHENTICATED.error("the cluster has no user '%s' any more", name);
+    }
+    return user.principal();
+  }
+
   public AuditLog audit() {
     return audit;
   }
