@@ -13,6 +13,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -64,7 +65,14 @@ final class VerticleRun {
             .setConfig(target.config())
             .setInstances(instances)
             .setClassLoader(loader);
-    Future<String> deployed = vertx.deployVerticle(() -> new Watched(make(), ended), options);
+    AtomicInteger left = new AtomicInteger(instances);
+    Runnable gone =
+        () -> {
+          if (left.decrementAndGet() == 0) {
+            ended.tryComplete();
+          }
+        };
+    Future<String> deployed = vertx.deployVerticle(() -> new Watched(make(), gone), options);
     teardown.add(
         target.name(),
         () -> {
@@ -124,14 +132,14 @@ final class VerticleRun {
     return CommandFailure.failed("cannot deploy " + target.name() + ": " + text + hint, cause);
   }
 
-  /** Notes when the verticle is undeployed, by whomever. */
+  /** Notes when an instance is undeployed, by whomever. */
   private static final class Watched implements Deployable {
     private final Deployable verticle;
-    private final Promise<Void> ended;
+    private final Runnable gone;
 
-    Watched(Deployable verticle, Promise<Void> ended) {
+    Watched(Deployable verticle, Runnable gone) {
       this.verticle = verticle;
-      this.ended = ended;
+      this.gone = gone;
     }
 
     @Override
@@ -141,7 +149,12 @@ final class VerticleRun {
 
     @Override
     public Future<?> undeploy(Context context) throws Exception {
-      return verticle.undeploy(context).onComplete(done -> ended.tryComplete());
+      try {
+        return verticle.undeploy(context).onComplete(done -> gone.run());
+      } catch (Exception e) {
+        gone.run();
+        throw e;
+      }
     }
   }
 }

@@ -4,6 +4,7 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Wait;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
@@ -21,6 +22,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(VertxExtension.class)
 class VerticleRunTest {
   private static final List<Told> TOLD = new CopyOnWriteArrayList<>();
+
+  /** What the stops of the first instances wait for. */
+  private static final List<Promise<Void>> STOPPING = new CopyOnWriteArrayList<>();
 
   private final Teardown teardown = new Teardown();
   private final CompletableFuture<Void> end = new CompletableFuture<>();
@@ -45,7 +49,12 @@ class VerticleRunTest {
     @Override
     public Future<?> stop() {
       stopped = true;
-      return Future.succeededFuture();
+      if (config.containsKey("throws")) {
+        throw new IllegalStateException("it was closed already");
+      }
+      return STOPPING.size() > TOLD.indexOf(this)
+          ? STOPPING.get(TOLD.indexOf(this)).future()
+          : Future.succeededFuture();
     }
   }
 
@@ -53,6 +62,7 @@ class VerticleRunTest {
   void begin(Vertx vertx) {
     this.vertx = vertx;
     TOLD.clear();
+    STOPPING.clear();
   }
 
   private VerticleRun run(int instances, JsonObject config) {
@@ -85,6 +95,28 @@ class VerticleRunTest {
     undeployed.get(10, TimeUnit.SECONDS);
     teardown.run(10_000);
     assertThat(TOLD).allMatch(each -> each.stopped);
+  }
+
+  /** The end of the program would cut off those that still stop. */
+  @Test
+  void anEndIsReportedWhenAllInstancesHaveStopped() throws Exception {
+    STOPPING.addAll(List.of(Promise.promise(), Promise.promise()));
+    deploy(run(2, new JsonObject()));
+    Future<Void> over = vertx.undeploy(TOLD.get(0).deploymentID());
+    STOPPING.get(0).complete();
+    Wait.until(() -> TOLD.stream().allMatch(each -> each.stopped));
+    assertThat(undeployed).isNotDone();
+    STOPPING.get(1).complete();
+    await(over);
+    undeployed.get(10, TimeUnit.SECONDS);
+  }
+
+  /** Vert.x does not deploy it again, so the program must not go on without it. */
+  @Test
+  void aVerticleThatUndeploysItselfAndThrowsIsReported() throws Exception {
+    deploy(run(1, new JsonObject().put("throws", true)));
+    vertx.undeploy(TOLD.get(0).deploymentID());
+    undeployed.get(10, TimeUnit.SECONDS);
   }
 
   @Test
