@@ -22,6 +22,9 @@ public final class Lease {
   private long sentMillis = NEVER;
   private long askedMillis = NEVER;
 
+  /** Grows when a question was sent after the lease had ended. */
+  private long number;
+
   /**
    * How long a process may rely on its claims if the cluster gives it up after this silence: two
    * thirds of that, at most 5 s.
@@ -39,12 +42,21 @@ public final class Lease {
     return asks;
   }
 
-  /** A question that was sent then has been answered. */
-  synchronized void answered(long questionSentMillis) {
+  /**
+   * A question that was sent then has been answered.
+   *
+   * @return the number of the lease
+   */
+  synchronized long answered(long questionSentMillis, long silentMillisMax) {
+    if (questionSentMillis - sentMillis >= silentMillisMax) {
+      number++;
+    }
     sentMillis = Math.max(sentMillis, questionSentMillis);
+    return number;
   }
 
-  synchronized boolean holds(long nowMillis, long silentMillisMax) {
-    return nowMillis - sentMillis < silentMillisMax;
+  /** Whether the lease of this number holds. Once it has ended, it never holds again. */
+  synchronized boolean holds(long of, long nowMillis, long silentMillisMax) {
+    return of == number && nowMillis - sentMillis < silentMillisMax;
   }
 }

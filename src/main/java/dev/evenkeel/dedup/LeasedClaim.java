@@ -24,6 +24,9 @@ public final class LeasedClaim {
   /** When it was given back. */
   final CompletableFuture<Departure> left = new CompletableFuture<>();
 
+  /** Number of the lease on which it began to work. */
+  volatile long lease;
+
   private volatile Stage stage = Stage.ASKED;
 
   LeasedClaim(SharedTicket ticket) {

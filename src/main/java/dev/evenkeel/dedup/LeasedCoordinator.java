@@ -37,8 +37,12 @@ public final class LeasedCoordinator {
 
   /** The lease of this process under one name. */
   private record Seat(SharedAutomata automata, Lease lease) {
-    boolean holds(long nowMillis) {
-      return lease.holds(nowMillis, automata.silentMillisMax());
+    boolean holds(long number, long nowMillis) {
+      return lease.holds(number, nowMillis, automata.silentMillisMax());
+    }
+
+    long answered(long questionSentMillis) {
+      return lease.answered(questionSentMillis, automata.silentMillisMax());
     }
   }
 
@@ -105,7 +109,7 @@ public final class LeasedCoordinator {
     } else if (answer == Answer.ACCEPT) {
       Seat now = seat;
       if (isOf(claim, now)) {
-        now.lease.answered(claim.ticket.askedMillis);
+        claim.lease = now.answered(claim.ticket.askedMillis);
       }
       if (claim.become(LeasedClaim.Stage.AT_WORK) == LeasedClaim.Stage.OVER) {
         return;
@@ -133,15 +137,15 @@ public final class LeasedCoordinator {
     return claim.ticket.claim.worker().member().equals(seat.automata.member());
   }
 
-  /** Whether the program may rely on the claim now. */
+  /** Whether the program may rely on the claim now. Once false, it stays false. */
   public boolean isHeld(LeasedClaim claim) {
-    return claim.stage() == LeasedClaim.Stage.AT_WORK && holds(claim, clock.getAsLong());
+    return claim.stage() == LeasedClaim.Stage.AT_WORK && !dropIfLost(claim, clock.getAsLong());
   }
 
   private boolean holds(LeasedClaim claim, long nowMillis) {
     Seat now = seat;
     long spare = Math.min(SPARE_MILLIS_MAX, headMillisMax / 10);
-    return now.holds(nowMillis)
+    return now.holds(claim.lease, nowMillis)
         && isOf(claim, now)
         && nowMillis - claim.ticket.sinceMillis < headMillisMax - spare;
   }
@@ -192,19 +196,27 @@ public final class LeasedCoordinator {
     long silentMillisMax = now.automata.silentMillisMax();
     boolean works = claims.stream().anyMatch(claim -> claim.stage() == LeasedClaim.Stage.AT_WORK);
     if (works && silentMillisMax > 0 && now.lease.asks(nowMillis, silentMillisMax)) {
-      now.automata.heard().thenRun(() -> now.lease.answered(nowMillis));
+      now.automata.heard().thenRun(() -> now.answered(nowMillis));
     }
   }
 
   private void dropLost(long nowMillis) {
     for (LeasedClaim claim : claims) {
-      if (claim.stage() == LeasedClaim.Stage.AT_WORK
-          && !holds(claim, nowMillis)
-          && claim.become(LeasedClaim.Stage.LOST) == LeasedClaim.Stage.AT_WORK) {
-        lost.increment();
-        claim.lost.complete(null);
+      if (claim.stage() == LeasedClaim.Stage.AT_WORK) {
+        dropIfLost(claim, nowMillis);
       }
     }
+  }
+
+  private boolean dropIfLost(LeasedClaim claim, long nowMillis) {
+    if (holds(claim, nowMillis)) {
+      return false;
+    }
+    if (claim.become(LeasedClaim.Stage.LOST) == LeasedClaim.Stage.AT_WORK) {
+      lost.increment();
+      claim.lost.complete(null);
+    }
+    return true;
   }
 
   /** Whether there is nothing to do for {@link #tick}. */

@@ -9,14 +9,24 @@ class LeaseTest {
 
   @Test
   void itHoldsFromTheSendingOfAQuestionThatWasAnswered() {
-    assertThat(lease.holds(0, 5_000)).isFalse();
-    lease.answered(1_000);
-    assertThat(lease.holds(5_999, 5_000)).isTrue();
-    assertThat(lease.holds(6_000, 5_000)).isFalse();
+    assertThat(lease.holds(0, 0, 5_000)).isFalse();
+    long number = lease.answered(1_000, 5_000);
+    assertThat(lease.holds(number, 5_999, 5_000)).isTrue();
+    assertThat(lease.holds(number, 6_000, 5_000)).isFalse();
     // The answer to an older question comes late.
-    lease.answered(500);
-    assertThat(lease.holds(5_999, 5_000)).isTrue();
-    assertThat(lease.holds(1_000, 0)).as("the cluster knows it by another name").isFalse();
+    assertThat(lease.answered(500, 5_000)).isEqualTo(number);
+    assertThat(lease.holds(number, 5_999, 5_000)).isTrue();
+    assertThat(lease.holds(number, 1_000, 0)).as("known by another name").isFalse();
+  }
+
+  @Test
+  void oneThatHasEndedIsNotTakenUpAgain() {
+    long number = lease.answered(1_000, 5_000);
+    assertThat(lease.answered(5_999, 5_000)).isEqualTo(number);
+    long next = lease.answered(10_999, 5_000);
+    assertThat(next).isNotEqualTo(number);
+    assertThat(lease.holds(number, 11_000, 5_000)).isFalse();
+    assertThat(lease.holds(next, 11_000, 5_000)).isTrue();
   }
 
   @Test

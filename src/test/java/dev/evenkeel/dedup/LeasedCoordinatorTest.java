@@ -290,6 +290,33 @@ class LeasedCoordinatorTest {
   }
 
   @Example
+  void theAnswerToALaterClaimDoesNotBringBackOneThatWasLost() {
+    LeasedClaim works = a.answered();
+    now += GIVEN_UP_MILLIS;
+    sweep();
+    LeasedClaim successor = b.answered();
+    // The process goes on, and claims another key before its timer runs.
+    LeasedClaim later = a.coordinator.claim(new DedupKey(2, 2), ++this.works);
+    settle();
+    assertThat(a.coordinator.isHeld(later)).isTrue();
+    assertThat(b.coordinator.isHeld(successor)).isTrue();
+    assertThat(a.coordinator.isHeld(works)).isFalse();
+    assertThat(works.lost().toCompletableFuture()).isDone();
+  }
+
+  @Example
+  void whatWasSeenAsLostStaysLost() {
+    LeasedClaim claim = a.answered();
+    now += 3_000;
+    a.coordinator.tick();
+    now += 2_000;
+    assertThat(a.coordinator.isHeld(claim)).isFalse();
+    // The question was sent in time.
+    settle();
+    assertThat(a.coordinator.isHeld(claim)).isFalse();
+  }
+
+  @Example
   void anAnswerThatIsReadTooLateIsAskedForAgain() {
     LeasedClaim claim = a.ask();
     network.remove(0).run();
