@@ -184,7 +184,8 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
       @Nullable StepReply reply,
       @Nullable Throwable failure) {
     long nowMillis = clock.getAsLong();
-    long since = reply == null ? 0 : since(at, reply, nowMillis);
+    long since =
+        reply == null ? 0 : since(at, reply, settings.guarded ? ticket.askedMillis : nowMillis);
     Answer outcome = null;
     boolean leave;
     boolean remind = false;
@@ -242,7 +243,12 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
     }
   }
 
-  /** Since when the head has worked, by the clock of this process. */
+  /**
+   * Since when the head has worked, by the clock of this process.
+   *
+   * @param nowMillis now; or when the question was sent, for a time that is surely not too late:
+   *     this process may know the time of the cluster late, by as long as answers took
+   */
   private static long since(Seat at, StepReply reply, long nowMillis) {
     return reply.head() == null
         ? nowMillis

@@ -48,6 +48,10 @@ class LeasedCoordinatorTest {
     boolean losesAnswers;
     boolean forbidden;
     int questions;
+
+    /** How late it knows the time of the cluster. */
+    long lateMillis;
+
     long silentMillisMax = SILENT_MILLIS_MAX;
 
     Seat(String name) {
@@ -73,7 +77,7 @@ class LeasedCoordinatorTest {
 
     @Override
     public long nowMillis() {
-      return now;
+      return now - lateMillis;
     }
 
     @Override
@@ -342,6 +346,21 @@ class LeasedCoordinatorTest {
     pass(200, b);
     assertThat(b.coordinator.isHeld(waits)).isFalse();
     assertThat(waits.lost().toCompletableFuture()).isDone();
+  }
+
+  @Example
+  void theTimeOfAHeadDoesNotGrowByTheTimeOfTheAnswer() {
+    a.seat.lateMillis = 3_000;
+    LeasedClaim claim = a.ask();
+    long asked = now;
+    network.remove(0).run();
+    now += 3_000;
+    settle();
+    assertThat(a.coordinator.isHeld(claim)).isTrue();
+    while (a.coordinator.isHeld(claim)) {
+      pass(200, a);
+    }
+    assertThat(now - asked).isBetween(HEAD_MILLIS_MAX - 1_000, HEAD_MILLIS_MAX);
   }
 
   @Example
