@@ -190,6 +190,8 @@ public final class StepClaim {
             && awaited
             && !paused
             && !lost
+            // One that has used up its allowance waits itself.
+            && steps() < limit
             && nowMillis - Math.max(askedMillis, awaitedSinceMillis) >= idleMillis;
     if (idle) {
       // First it stops, then the others hear of it.
@@ -280,6 +282,9 @@ public final class StepClaim {
       word.set(place.from() * STEP);
       mustReport = true;
     } else if (!entering && place.limit() > limit) {
+      if (steps() >= limit) {
+        askedMillis = nowMillis;
+      }
       limit = place.limit();
       waiting = false;
     }
