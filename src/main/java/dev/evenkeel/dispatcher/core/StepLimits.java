@@ -29,7 +29,8 @@ import java.util.TreeMap;
  * So when as many tracks have reported the newest list as are in it, the dispatcher knows all of
  * them. If that does not happen, it waits until every track that it has not heard has stopped
  * itself. Only reports count by which the track shows that it has heard of this dispatcher: others
- * may be older than it. Until then nobody gets a new limit or a place.
+ * may be older than it. Until then nobody gets a new limit or a place. A track that has heard of
+ * this dispatcher takes nothing from an earlier one any more, and only then gets a place here.
  *
  * <pre>
  *             report              all others know it         aside
@@ -155,7 +156,9 @@ final class StepLimits {
       closeStay(seat, report.stay());
     } else if (report.stay() > seat.closedStay) {
       if (report.steps() < 0) {
-        seat.enters = !seat.placed;
+        // Until then it may still take a place that an earlier dispatcher gave.
+        boolean asksHere = seat.fresh || allKnownAtMillis == Long.MIN_VALUE;
+        seat.enters = !seat.placed && asksHere;
       } else if (!seat.placed && allKnown) {
         return false;
       } else {

@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.bus.StepReport;
 import dev.evenkeel.dispatcher.core.StepWorld.Bug;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -32,7 +33,18 @@ class StepLimitsTest {
   @Test
   void aFastTrackAloneIsNeverHeldBack() {
     StepLimits limits = new StepLimits(1, Long.MIN_VALUE);
-    limits.heard("a", "i", dev.evenkeel.bus.StepReport.FIRST, false, 10, 5_000, 0);
+    limits.heard("a", "i", StepReport.FIRST, false, 10, 5_000, 0);
     assertThat(limits.place("i").limit()).isEqualTo(10);
+  }
+
+  /** The former dispatcher may have given it a place, of which it hears late. */
+  @Test
+  void aTrackGetsNoPlaceBeforeItHasHeardOfThisDispatcher() {
+    StepLimits limits = new StepLimits(2, 10_000);
+    limits.heard("a", "i", StepReport.FIRST, false, 10, 5_000, 9_000);
+    limits.tick(10_000);
+    assertThat(limits.place("i").from()).isEqualTo(-1);
+    limits.heard("a", "i", StepReport.FIRST, true, 10, 5_000, 10_001);
+    assertThat(limits.place("i").from()).isZero();
   }
 }

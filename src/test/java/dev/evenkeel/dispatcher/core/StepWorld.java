@@ -32,10 +32,10 @@ final class StepWorld {
     TWO_DISPATCHERS
   }
 
-  static final long TIMEOUT_MILLIS = 5_000;
   private static final long IDLE_MILLIS = 1_500;
   private static final long INTERVAL_MILLIS = 1_000;
   private static final long REQUEST_MILLIS_MAX = 1_500;
+  private static final int LATE_MILLIS_MAX = 15_000;
   private static final int TRACKS_MAX = 6;
   private static final int NODES = 3;
 
@@ -58,7 +58,7 @@ final class StepWorld {
     Track(String name, String instance) {
       this.name = name;
       this.instance = instance;
-      claim = new StepClaim(range, bug == Bug.NO_FENCE ? 1L << 40 : TIMEOUT_MILLIS, IDLE_MILLIS);
+      claim = new StepClaim(range, bug == Bug.NO_FENCE ? 1L << 40 : timeoutMillis, IDLE_MILLIS);
     }
 
     boolean runs() {
@@ -120,7 +120,7 @@ final class StepWorld {
 
     private void send() {
       inFlight = now;
-      nextBeat = now + INTERVAL_MILLIS;
+      nextBeat = now + Math.min(INTERVAL_MILLIS, (timeoutMillis - 1_000) / 3);
       again = false;
       long sent = now;
       StepReport report = claim.report();
@@ -157,7 +157,7 @@ final class StepWorld {
       }
       claim.answered(sent, now);
       if (!claim.isLost()) {
-        fence = Math.max(fence, sent + (bug == Bug.NO_FENCE ? 1L << 40 : TIMEOUT_MILLIS) - 1_000);
+        fence = Math.max(fence, sent + (bug == Bug.NO_FENCE ? 1L << 40 : timeoutMillis) - 1_000);
       }
       take(answer);
     }
@@ -217,6 +217,7 @@ final class StepWorld {
 
   final Random random;
   final int range;
+  private final long timeoutMillis;
   private final Bug bug;
   private final List<Track> tracks = new ArrayList<>();
   private final PriorityQueue<Event> events =
@@ -235,6 +236,7 @@ final class StepWorld {
   StepWorld(long seed, Bug bug) {
     random = new Random(seed);
     range = 1 + random.nextInt(20);
+    timeoutMillis = List.of(2_000L, 5_000L, 10_000L).get(random.nextInt(3));
     this.bug = bug;
     nodes[0] = new Dispatcher(terms, true);
   }
@@ -246,7 +248,7 @@ final class StepWorld {
     }
     long delay = 1 + random.nextInt(10);
     if (troubled && (late || luck < 25)) {
-      delay = 1 + random.nextInt(6_000);
+      delay = 1 + random.nextInt(LATE_MILLIS_MAX);
     }
     events.add(new Event(now + delay, order++, what));
   }
@@ -270,7 +272,7 @@ final class StepWorld {
       return;
     }
     boolean fresh = seen != null && seen.term() == there.term;
-    long timeout = bug == Bug.EARLY_DEATH ? TIMEOUT_MILLIS / 4 : TIMEOUT_MILLIS;
+    long timeout = bug == Bug.EARLY_DEATH ? timeoutMillis / 4 : timeoutMillis;
     if (there.limits.heard(track.name, track.instance, report, fresh, range, timeout, now)) {
       Assignment assignment = there.assignment(track);
       answer.accept(assignment);
