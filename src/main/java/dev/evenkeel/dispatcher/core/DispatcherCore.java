@@ -92,8 +92,8 @@ public final class DispatcherCore {
   }
 
   /**
-   * Sets how to find out whether no other dispatcher can be active now. Only then tracks of
-   * coordinators get further. Without it, none is.
+   * Sets how to find out whether no other dispatcher can be active now. Only then leaders go on,
+   * and tracks of coordinators get further. Without it, none is.
    */
   public void aloneIf(BooleanSupplier alone) {
     state.alone = alone;

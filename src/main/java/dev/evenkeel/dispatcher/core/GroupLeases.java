@@ -123,11 +123,18 @@ final class GroupLeases {
 
   /**
    * Asks for the group's lease for this member, or for a higher term where nobody leads. At most
-   * one request of a group is on its way.
+   * one request of a group is on its way. A dispatcher that may not be one any more does not ask:
+   * another one may hear the leader that this one takes for dead.
    */
   void ask(GroupState group, Member member, long nowMillis) {
-    if (mayAsk(group, nowMillis)) {
+    if (!mayAsk(group, nowMillis)) {
+      return;
+    }
+    if (state.alone.getAsBoolean()) {
+      group.leading().higherTermAsked();
       write(group, member, nowMillis);
+    } else {
+      retryAt.put(group.name(), nowMillis + state.settings.retryMillis());
     }
   }
 

@@ -160,6 +160,9 @@ final class HeartbeatHandler {
         throw Refusal.UNKNOWN_TOPIC.error("there is no topic '" + gone.get(0) + "'");
       }
     }
+    if (beat.policy().isSteps() || beat.policy().isSingleton()) {
+      checkAlone();
+    }
     GroupState group = state.get(beat.group());
     GroupInfo info = group == null ? null : group.info();
     if (beat.policy().isSteps()) {
@@ -195,13 +198,20 @@ final class HeartbeatHandler {
     }
   }
 
+  /**
+   * An answer lets a leader and a track go on, and another dispatcher does not know of it. It may
+   * count them as dead already, above all after this program stood still together with theirs.
+   */
+  private void checkAlone() {
+    if (!state.alone.getAsBoolean()) {
+      throw Refusal.UNAVAILABLE.error("the dispatcher does not know whether it still is one");
+    }
+  }
+
   private void checkTrack(Heartbeat beat, GroupState group) {
     if (state.level < FeatureLevel.COORDINATORS) {
       throw Refusal.INVALID.error(
           "the cluster takes no tracks yet: upgrade all its nodes to this version first");
-    }
-    if (!state.alone.getAsBoolean()) {
-      throw Refusal.UNAVAILABLE.error("the dispatcher does not know whether it still is one");
     }
     if (group != null && group.steps() != null && group.steps().isFullFor(beat.instance())) {
       throw Refusal.OVERLOADED.error(
@@ -210,7 +220,7 @@ final class HeartbeatHandler {
     }
     if (group != null
         && group.info() != null
-        && (!group.info().subscriptions().isEmpty() || !group.shards().isEmpty())) {
+        && (group.readsTopics() || !group.shards().isEmpty())) {
       throw Refusal.GROUP_MISMATCH.error(
           "group %s reads topics, and a coordinator has none: give the coordinator another name,"
               + " or delete the group first",

@@ -55,6 +55,9 @@ final class Leading {
   /** The term whose handover that is. */
   private long handoverTerm;
 
+  /** See {@link #higherTermAsked}. */
+  private long givenUpTerm = -1;
+
   Leading(GroupState group) {
     this.group = group;
   }
@@ -190,9 +193,22 @@ final class Leading {
     return handoverEndMillis;
   }
 
+  /**
+   * An election: a higher term is asked for. The log may have given it, even if the answer is lost
+   * or late. So whoever had the term before leads no more, also if it comes back meanwhile.
+   */
+  void higherTermAsked() {
+    if (group.isElection()) {
+      givenUpTerm = term();
+      group.leadChanged();
+    }
+  }
+
   /** Whether the lease is that run's. */
   private boolean holds(String instance) {
-    return group.lease().held() && group.lease().instance().equals(instance);
+    return group.lease().held()
+        && group.lease().instance().equals(instance)
+        && givenUpTerm != term();
   }
 
   /**

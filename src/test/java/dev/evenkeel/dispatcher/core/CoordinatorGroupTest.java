@@ -143,6 +143,15 @@ class CoordinatorGroupTest {
   }
 
   @Test
+  void aGroupThatWouldReadTopicsIsNoCoordinator() {
+    Heartbeat reader = Heartbeats.with(bench.beat("c"), "topics", List.of("none.*"));
+    bench.send(reader);
+    bench.send(Bench.leaving(reader));
+    assertThat(bench.core.find(Bench.GROUP).info().subscriptions()).isEmpty();
+    assertThat(bench.refusal(track("a", StepReport.FIRST))).isEqualTo(Refusal.GROUP_MISMATCH);
+  }
+
+  @Test
   void aRangeHoldsUntilNobodyWasPromisedTheFormerOne() {
     join("a");
     bench.send(track("a", at("a", 5)));

@@ -197,6 +197,29 @@ class ElectionGroupTest {
   }
 
   @Test
+  void whoComesBackWhileAHigherTermIsAskedForLeadsNoMore() {
+    bench.send(a, b);
+    bench.refuseNext = Refusal.INDETERMINATE;
+    bench.run(bench.core.expire("g", "a", bench.now));
+    assertThat(((Assignment) bench.send(a)).lead()).as("b may have the next term").isNull();
+    bench.pass(2_000, a, b);
+    assertThat(lead(a)).isEqualTo(leads(2));
+  }
+
+  @Test
+  void whoMayNotBeTheDispatcherAnyMoreLetsNobodyLead() {
+    bench.send(a, b);
+    bench.core.aloneIf(() -> false);
+    assertThat(bench.refusal(a)).isEqualTo(Refusal.UNAVAILABLE);
+    bench.run(bench.core.expire("g", "a", bench.now));
+    bench.pass(3_000);
+    assertThat(term()).as("another dispatcher may hear a").isEqualTo(1);
+    bench.core.aloneIf(() -> true);
+    bench.pass(2_000, b);
+    assertThat(lead(b)).isEqualTo(leads(2));
+  }
+
+  @Test
   void theTermGrowsOnAfterTheGroupWasForgotten() {
     bench.send(a, b, Bench.leaving(a));
     bench.send(Bench.leaving(b));
