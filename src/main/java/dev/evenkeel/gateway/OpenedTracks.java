@@ -7,6 +7,7 @@ import dev.evenkeel.api.MoveTrack.MovedTrack;
 import dev.evenkeel.api.OpenTrack;
 import dev.evenkeel.api.OpenTrack.OpenedTrack;
 import dev.evenkeel.api.Operations;
+import dev.evenkeel.client.ClusterCoordinator;
 import dev.evenkeel.client.ClusterTrack;
 import dev.evenkeel.client.CoordinatorOptions;
 import dev.evenkeel.client.EvenkeelClient;
@@ -44,7 +45,7 @@ final class OpenedTracks {
   /** A track of a caller. Everything of it happens on the context of the gateway. */
   private final class Opened implements OwnedByGateway.Owned {
     final String id;
-    final String coordinator;
+    final ClusterCoordinator coordinator;
     final ClusterTrack track;
     final Context context = vertx.getOrCreateContext();
     final Expiry expiry;
@@ -52,10 +53,10 @@ final class OpenedTracks {
     /** Those who wait for a step. */
     final List<Promise<MovedTrack>> waiting = new ArrayList<>();
 
-    Opened(String id, OpenTrack asked, ClusterTrack track) {
+    Opened(String id, OpenTrack asked, ClusterCoordinator coordinator, ClusterTrack track) {
       this.id = id;
+      this.coordinator = coordinator;
       this.track = track;
-      coordinator = asked.coordinator();
       expiry = new Expiry(vertx, "track", asked.user(), asked.expiresMs(), this::expire);
       track.onLost(why -> context.runOnContext(none -> end(RefusedException.of(why))));
     }
@@ -128,6 +129,7 @@ final class OpenedTracks {
       if (expiry.end(why)) {
         List.copyOf(waiting).forEach(each -> each.tryFail(why));
         tracks.ended(id);
+        coordinator.close();
       }
     }
 
@@ -162,9 +164,20 @@ final class OpenedTracks {
   }
 
   private Opened track(InTrack in) {
-    Opened track = tracks.get(in.track(), each -> each.coordinator.equals(in.coordinator()));
+    Opened track = tracks.get(in.track(), each -> each.coordinator.name().equals(in.coordinator()));
     track.expiry.use(in.user());
     return track;
+  }
+
+  /** A track, and the coordinator that was made for it alone. */
+  private record Begun(ClusterCoordinator coordinator, ClusterTrack track) {}
+
+  private Future<Begun> begin(CoordinatorOptions options, String name) {
+    ClusterCoordinator coordinator = client.coordinator(options);
+    return coordinator
+        .track(name)
+        .map(track -> new Begun(coordinator, track))
+        .onFailure(refused -> coordinator.close());
   }
 
   private Future<OpenedTrack> open(OpenTrack asked) {
@@ -175,8 +188,8 @@ final class OpenedTracks {
             .setIdleMillis(asked.idleMs());
     return tracks
         .open(
-            () -> client.coordinator(options).track(asked.name()),
-            (track, id) -> new Opened(id, asked, track))
+            () -> begin(options, asked.name()),
+            (begun, id) -> new Opened(id, asked, begun.coordinator(), begun.track()))
         .map(
             opened -> {
               ClusterTrack track = opened.owned().track;

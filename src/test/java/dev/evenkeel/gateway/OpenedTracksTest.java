@@ -4,7 +4,9 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Refused;
+import dev.evenkeel.client.ClusterCoordinator;
 import dev.evenkeel.client.ClusterTrack;
+import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.testkit.EmbeddedNode;
 import dev.evenkeel.testkit.EvenkeelExtension;
@@ -12,10 +14,14 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.json.JsonObject;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -127,6 +133,36 @@ class OpenedTracksTest {
     dev.evenkeel.Wait.until(
         "the other goes on", () -> other.steps() > 2 * RANGE || other.move() && false);
     Refused.with(Refusal.UNKNOWN_SESSION, () -> run(() -> here.answer(move, null)));
+    run(here::stop);
+  }
+
+  /** The client keeps those that are open. */
+  @Test
+  void nothingIsLeftOfATrackThatHasEndedOrWasRefused() {
+    List<ClusterCoordinator> made = new ArrayList<>();
+    InvocationHandler notes =
+        (proxy, method, arguments) -> {
+          Object result = method.invoke(node.client(), arguments);
+          if (result instanceof ClusterCoordinator one) {
+            made.add(one);
+          }
+          return result;
+        };
+    EvenkeelClient client =
+        (EvenkeelClient)
+            Proxy.newProxyInstance(
+                EvenkeelClient.class.getClassLoader(), new Class<?>[] {EvenkeelClient.class}, notes);
+    OpenedTracks here = run(() -> started(new OpenedTracks(node.vertx(), client)));
+    JsonObject opened =
+        (JsonObject) run(() -> here.answer(asked("open").put("range", RANGE), null));
+    Refused.with(
+        Refusal.GROUP_MISMATCH,
+        () -> run(() -> here.answer(asked("open").put("range", RANGE + 1), null)));
+    run(() -> here.answer(asked("destroy").put("track", opened.getString("track")), null));
+    assertThat(made).hasSize(2);
+    for (ClusterCoordinator each : made) {
+      Refused.with(Refusal.UNAVAILABLE, () -> await(each.track("x")), "is closed");
+    }
     run(here::stop);
   }
 
