@@ -542,6 +542,9 @@ class JsonApiIT {
             "/api/coordinators/{coordinator}/tracks",
             "/api/coordinators/{coordinator}/tracks/{track}",
             "/api/coordinators/{coordinator}/tracks/{track}/moves",
+            // See DedupServiceIT.
+            "/api/dedup/{dedup}/claims",
+            "/api/dedup/{dedup}/claims/{claim}",
             // See UsersIT.
             "/api/session",
             "/ws/live",
