@@ -61,8 +61,7 @@ final class AddressSession extends MemberSession {
                     .otherwise(true)
                     .onSuccess(listens -> context.runOnContext(none -> looked(listens))));
     // No request shows who asks, as long as somebody listens.
-    checks =
-        user == null ? -1 : vertx.setPeriodic(CHECK_MILLIS, timer -> endUnless(permitted));
+    checks = user == null ? -1 : vertx.setPeriodic(CHECK_MILLIS, timer -> endUnless(permitted));
   }
 
   private void endUnless(Runnable permitted) {

@@ -109,8 +109,8 @@ public final class AddressHandler implements ConsumerHandler, MayBeAway {
 
   /**
    * Closes a consumer that has this handler. Messages that have been sent may still be answered.
-   * After {@code waitMillis} those without a reply are given back, so that others get them. Soon after
-   * it ends, even if it cannot release its shards: a node that stops has more to do.
+   * After {@code waitMillis} those without a reply are given back, so that others get them. Soon
+   * after it ends, even if it cannot release its shards: a node that stops has more to do.
    */
   public Future<Void> close(Consumer consumer, long waitMillis) {
     Future<Void> closed = consumer.close(waitMillis + RELEASE_MILLIS_MAX);

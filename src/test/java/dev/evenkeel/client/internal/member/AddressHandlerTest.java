@@ -237,7 +237,9 @@ class AddressHandlerTest extends MemberBench {
     await(consumer.close());
   }
 
-  /** A node that stops must not wait for a listener, though nobody else handles what is committed. */
+  /**
+   * A node that stops must not wait for a listener, though nobody else handles what is committed.
+   */
   @Test
   void aCloseDoesNotWaitForAListenerWithAtMostOnce() {
     ConsumerOptions options =
