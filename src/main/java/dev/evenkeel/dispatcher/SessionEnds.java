@@ -11,6 +11,7 @@ import io.vertx.core.eventbus.ReplyFailure;
 import io.vertx.core.json.JsonObject;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -170,13 +171,16 @@ final class SessionEnds {
 
   private Future<Sight> look(String session) {
     Set<String> now = members.get();
+    // A node that was removed has connections until it stops.
+    Set<String> all = new LinkedHashSet<>(nodes.get());
+    all.addAll(now == null ? Set.of() : now);
     return Future.all(
-            nodes.get().stream()
+            all.stream()
                 .map(node -> look(session, node, now == null || now.contains(node)))
                 .toList())
         .map(
-            all -> {
-              List<Sight> sights = all.list();
+            looked -> {
+              List<Sight> sights = looked.list();
               return Stream.of(Sight.SOMEWHERE, Sight.UNKNOWN, Sight.VACANT)
                   .filter(sights::contains)
                   .findFirst()

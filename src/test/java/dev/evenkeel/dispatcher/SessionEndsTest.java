@@ -94,6 +94,14 @@ class SessionEndsTest {
   }
 
   @Test
+  void sessionAtANodeThatWasRemovedLivesWhileThatOneIsAMember() {
+    node("n1", asked -> has(false));
+    node("removed", asked -> has(true));
+    members = Set.of("n1", "removed");
+    assertThat(onContext(() -> ends.ended("s-1"))).isFalse();
+  }
+
+  @Test
   void addressThatIsMissingForAMomentSaysNothing() {
     members = Set.of("n1", "n2");
     node("n1", asked -> has(false));
