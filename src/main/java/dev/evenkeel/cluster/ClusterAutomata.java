@@ -23,12 +23,15 @@ public interface ClusterAutomata extends SharedAutomata {
    *
    * @param alive processes that are known to live
    * @param services those of {@code ended} whose claims of services are removed, too
+   * @param placedMillisMax only if they have had their places since this time or longer, by {@link
+   *     #nowMillis}: a process that was taken for ended may be back, with other claims
    */
-  CompletionStage<Sweep> sweep(Set<String> alive, Set<String> ended, Set<String> services);
+  CompletionStage<Sweep> sweep(
+      Set<String> alive, Set<String> ended, Set<String> services, long placedMillisMax);
 
   /** As above, with all claims of those that have ended. */
   default CompletionStage<Sweep> sweep(Set<String> alive, Set<String> ended) {
-    return sweep(alive, ended, ended);
+    return sweep(alive, ended, ended, Long.MAX_VALUE);
   }
 
   /**

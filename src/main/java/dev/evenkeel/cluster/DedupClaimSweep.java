@@ -5,6 +5,7 @@ import com.hazelcast.nio.ObjectDataInput;
 import com.hazelcast.nio.ObjectDataOutput;
 import com.hazelcast.nio.serialization.DataSerializable;
 import dev.evenkeel.dedup.SharedBucket;
+import dev.evenkeel.dedup.SharedClaim;
 import dev.evenkeel.dedup.SharedCodec;
 import dev.evenkeel.dedup.Worker;
 import java.io.IOException;
@@ -23,12 +24,17 @@ public final class DedupClaimSweep
     implements EntryProcessor<Integer, DedupBucket, byte[]>, DataSerializable {
   private static final long serialVersionUID = 1;
 
-  /** In front of a process in the set of those that have ended: so have its services. */
+  /**
+   * In the set of those that have ended, in front of a process whose services have ended, and in
+   * front of the time from which on they may have begun anew. Nodes of former versions know no such
+   * names.
+   */
   private static final String SERVICES = "!";
 
   private Set<String> alive;
   private Set<String> ended;
   private long nowMillis;
+  private transient long placedMillisMax = Long.MIN_VALUE;
 
   /** For deserialization. */
   public DedupClaimSweep() {}
@@ -37,12 +43,22 @@ public final class DedupClaimSweep
    * @param alive ids of processes that are known to live
    * @param ended ids of processes that have ended
    * @param services those of them whose claims of services end, too
+   * @param placedMillisMax only claims that have had their places since this time or longer
    * @param nowMillis time of the cluster's clock
    */
-  DedupClaimSweep(Set<String> alive, Set<String> ended, Set<String> services, long nowMillis) {
+  DedupClaimSweep(
+      Set<String> alive,
+      Set<String> ended,
+      Set<String> services,
+      long placedMillisMax,
+      long nowMillis) {
     this.alive = alive;
     this.ended = new HashSet<>(ended);
     services.forEach(each -> this.ended.add(SERVICES + each));
+    if (!services.isEmpty()) {
+      this.ended.add(SERVICES + SERVICES + placedMillisMax);
+    }
+    this.placedMillisMax = placedMillisMax;
     this.nowMillis = nowMillis;
   }
 
@@ -58,9 +74,11 @@ public final class DedupClaimSweep
     return SharedCodec.swept(swept, unknown);
   }
 
-  private boolean hasEnded(Worker worker) {
-    return ended.contains(
-        worker.shard() == Worker.SERVICE ? SERVICES + worker.member() : worker.member());
+  private boolean hasEnded(SharedClaim claim) {
+    Worker worker = claim.worker();
+    return worker.shard() == Worker.SERVICE
+        ? claim.sinceMillis() <= placedMillisMax && ended.contains(SERVICES + worker.member())
+        : ended.contains(worker.member());
   }
 
   @Override
@@ -75,5 +93,10 @@ public final class DedupClaimSweep
     alive = Set.of(in.readStringArray());
     ended = Set.of(in.readStringArray());
     nowMillis = in.readLong();
+    for (String each : ended) {
+      if (each.startsWith(SERVICES + SERVICES)) {
+        placedMillisMax = Long.parseLong(each.substring(2 * SERVICES.length()));
+      }
+    }
   }
 }

@@ -187,7 +187,12 @@ final class HazelcastAutomata implements ClusterAutomata {
 
   @Override
   public long nowMillis() {
-    return hazelcast.getCluster().getClusterTime();
+    try {
+      return hazelcast.getCluster().getClusterTime();
+    } catch (HazelcastInstanceNotActiveException e) {
+      // Nothing that bears this time goes anywhere any more.
+      return System.currentTimeMillis();
+    }
   }
 
   @Override
@@ -216,13 +221,14 @@ final class HazelcastAutomata implements ClusterAutomata {
   }
 
   @Override
-  public CompletionStage<Sweep> sweep(Set<String> alive, Set<String> ended, Set<String> services) {
+  public CompletionStage<Sweep> sweep(
+      Set<String> alive, Set<String> ended, Set<String> services, long placedMillisMax) {
     return sweeps
         .run(
             vertx,
             () ->
                 map.<byte[]>executeOnEntries(
-                    new DedupClaimSweep(alive, ended, services, nowMillis())))
+                    new DedupClaimSweep(alive, ended, services, placedMillisMax, nowMillis())))
         .map(this::swept)
         .toCompletionStage();
   }

@@ -142,17 +142,17 @@ public class Automaton<C extends Claim> {
    * @return how many: 0, 1 or 2
    */
   public final int dropDead(Predicate<String> alive, long nowMillis) {
-    return drop(worker -> !alive.test(worker.member()), nowMillis);
+    return drop(claim -> !alive.test(claim.worker.member()), nowMillis);
   }
 
-  /** As {@link #dropDead}, for claims of workers that are dead. */
-  final int drop(Predicate<Worker> dead, long nowMillis) {
+  /** As {@link #dropDead}, for claims that are dead. */
+  final int drop(Predicate<? super C> dead, long nowMillis) {
     int dropped = 0;
-    if (tail != null && dead.test(tail.worker)) {
+    if (tail != null && dead.test(tail)) {
       tail = null;
       dropped++;
     }
-    if (head != null && dead.test(head.worker)) {
+    if (head != null && dead.test(head)) {
       pass(nowMillis);
       dropped++;
     }

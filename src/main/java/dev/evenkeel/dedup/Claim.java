@@ -30,6 +30,11 @@ public class Claim {
     return worker;
   }
 
+  /** When it got its present place, by the clock of the automaton. */
+  public final long sinceMillis() {
+    return sinceMillis;
+  }
+
   /** A number that grows with each claim of a member. */
   public final long token() {
     return token;

@@ -101,11 +101,11 @@ public final class SharedBucket {
 
   /** Removes the claims of members that are not alive, and heads that took too long. */
   public List<Swept> sweep(Predicate<String> alive, long nowMillis) {
-    return drop(worker -> !alive.test(worker.member()), nowMillis);
+    return drop(claim -> !alive.test(claim.worker().member()), nowMillis);
   }
 
-  /** As {@link #sweep}, for claims of workers that are dead. */
-  public List<Swept> drop(Predicate<Worker> dead, long nowMillis) {
+  /** As {@link #sweep}, for claims that are dead. */
+  public List<Swept> drop(Predicate<SharedClaim> dead, long nowMillis) {
     List<Swept> swept = new ArrayList<>();
     automata.forEach(
         (key, automaton) -> {

@@ -79,21 +79,35 @@ final class DedupSweeper {
       return;
     }
     sweptMillis = nowMillis;
+    long placedMillisMax = cluster.dedup().nowMillis() - SERVICE_MILLIS;
     sweeping = true;
     Set<String> alive = core.heardFrom();
     alive.addAll(cluster.members());
-    sweep(alive, Set.of(), Set.of())
+    sweep(alive, Set.of(), Set.of(), 0)
         .compose(unknown -> ended(core, unknown))
         .compose(
             ended -> {
               Set<String> services = endedForLong(ended);
-              return ended.isEmpty() ? Future.succeededFuture() : sweep(alive, ended, services);
+              Set<String> unsure = new HashSet<>(services);
+              unsure.removeIf(each -> !core.hasLeft(each));
+              services.removeAll(unsure);
+              return (ended.isEmpty()
+                      ? Future.succeededFuture()
+                      : sweep(alive, ended, services, placedMillisMax))
+                  .compose(swept -> nowhere(unsure))
+                  .compose(
+                      gone ->
+                          gone.isEmpty()
+                              ? Future.succeededFuture()
+                              : sweep(alive, gone, gone, placedMillisMax));
             })
         .compose(swept -> show(core.featureLevel()))
         .onComplete(
             done -> {
               sweeping = false;
               if (done.failed()) {
+                // Nobody looked meanwhile: they may have been back.
+                endedSince.clear();
                 LOG.debug("the dedup map could not be swept", done.cause());
               }
             });
@@ -141,14 +155,42 @@ final class DedupSweeper {
   }
 
   /** Completes with the owners of claims that are neither alive nor ended. */
-  private Future<Set<String>> sweep(Set<String> alive, Set<String> ended, Set<String> services) {
-    return Future.fromCompletionStage(cluster.dedup().sweep(alive, ended, services), context)
+  private Future<Set<String>> sweep(
+      Set<String> alive, Set<String> ended, Set<String> services, long placedMillisMax) {
+    return Future.fromCompletionStage(
+            cluster.dedup().sweep(alive, ended, services, placedMillisMax), context)
         .map(
             sweep -> {
               meters.swept.add(sweep.evicted());
               foundAny = sweep.any();
               return sweep.unknown();
             });
+  }
+
+  /**
+   * Those of them that no node has. A session that ended, as the core knows, may be back if its
+   * client did not notice: only the heartbeats of its members tell that to the core.
+   */
+  private Future<Set<String>> nowhere(Set<String> owners) {
+    Set<String> gone = new HashSet<>();
+    List<Future<Boolean>> checks = new ArrayList<>();
+    for (String each : owners) {
+      if (checks.size() == SessionEnds.CHECKS_MAX) {
+        break;
+      }
+      checks.add(
+          sessions
+              .endedUnreported(each)
+              .onSuccess(
+                  yes -> {
+                    if (yes && !cluster.members().contains(each)) {
+                      gone.add(each);
+                    } else {
+                      endedSince.remove(each);
+                    }
+                  }));
+    }
+    return Future.all(checks).map(gone);
   }
 
   /** Those of them that have ended. */

@@ -251,6 +251,20 @@ class SharedAutomataTest {
     assertThat(ask(at(one, SOON), key()).answer()).isEqualTo(Answer.ACCEPT);
   }
 
+  @Test
+  void theSweepSparesServicesThatMayHaveBegunAnew() {
+    List.of(one, two).forEach(each -> each.voters(() -> 2));
+    for (int i = 0; i < 30; i++) {
+      result(client.dedup().step(service(client, key())));
+    }
+    long placed = client.dedup().nowMillis() + 1_000;
+    Set<String> ended = Set.of(client.id());
+    Set<String> alive = Set.of(one.id(), two.id());
+    assertThat(result(one.dedup().sweep(alive, ended, ended, placed - MINUTE)).evicted()).isZero();
+    assertThat(result(one.dedup().sweep(alive, ended, Set.of(), placed)).evicted()).isZero();
+    assertThat(result(one.dedup().sweep(alive, ended, ended, placed)).evicted()).isEqualTo(30);
+  }
+
   private static Step service(ClusterMember member, DedupKey key) {
     Worker worker = new Worker(member.id(), Worker.SERVICE, 1);
     return new Step(Step.Kind.ENQUEUE, key, new SharedClaim(worker, 1, MINUTE, Long.MAX_VALUE));

@@ -758,6 +758,19 @@ class DispatcherVerticleTest {
     await().until(() -> cluster.claimants().equals(Set.of("s-new", a.connection)));
   }
 
+  @Test
+  void servicesOfASessionThatIsBackKeepTheirKeys() {
+    TestMember a = ownsAll(inSession("a", "s-a"));
+    closed("s-a");
+    await().until(() -> refusal(a.beat(false)) == Refusal.UNAVAILABLE);
+    // Without its member, no heartbeat tells that it has a connection again.
+    a.silence();
+    connected("s-a");
+    cluster.serviceClaimants().addAll(List.of("s-a", "s-old"));
+    await().until(() -> !cluster.serviceClaimants().contains("s-old"));
+    assertThat(cluster.serviceClaimants()).containsExactly("s-a");
+  }
+
   private static KeyInFlight held(long key, String tail) {
     return new KeyInFlight(
         new DedupKey(0, key),

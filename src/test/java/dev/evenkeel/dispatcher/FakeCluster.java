@@ -157,8 +157,12 @@ final class FakeCluster implements ClusterMember {
       return "n1";
     }
 
+    long nowMillis() {
+      return System.currentTimeMillis();
+    }
+
     CompletionStage<ClusterAutomata.Sweep> sweep(
-        Set<String> living, Set<String> ended, Set<String> services) {
+        Set<String> living, Set<String> ended, Set<String> services, long placedMillisMax) {
       sweeps.incrementAndGet();
       alive = Set.copyOf(living);
       int before = claimants.size() + serviceClaimants.size();
