@@ -8,6 +8,9 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
 
 /**
@@ -16,11 +19,13 @@ import java.util.concurrent.CompletionException;
  */
 final class PolledClaim implements OwnedByGateway.Owned {
   private final Vertx vertx;
-  private final Context context;
   private final ServiceClaim claim;
   private final String dedup;
   private final Expiry expiry;
   private final Runnable onEnd;
+
+  /** Requests that wait for its turn. */
+  private final Set<Promise<Void>> waiting = new HashSet<>();
 
   /**
    * @param dedup name of its dedup
@@ -35,11 +40,17 @@ final class PolledClaim implements OwnedByGateway.Owned {
       int expiresMillis,
       Runnable onEnd) {
     this.vertx = vertx;
-    this.context = vertx.getOrCreateContext();
+    Context context = vertx.getOrCreateContext();
     this.claim = claim;
     this.dedup = dedup;
     this.onEnd = onEnd;
     expiry = new Expiry(vertx, "claim", user, expiresMillis, this::expire);
+    // Once: many requests may wait for one turn, one after another.
+    claim.turn().whenComplete((answer, failure) -> context.runOnContext(none -> turned()));
+  }
+
+  private void turned() {
+    List.copyOf(waiting).forEach(Promise::tryComplete);
   }
 
   private void expire() {
@@ -69,15 +80,14 @@ final class PolledClaim implements OwnedByGateway.Owned {
       return state();
     }
     Promise<Void> waited = Promise.promise();
+    waiting.add(waited);
     long timer = vertx.setTimer(waitMillis, fired -> waited.tryComplete());
-    claim
-        .turn()
-        .whenComplete((answer, failure) -> context.runOnContext(none -> waited.tryComplete()));
     expiry.waits();
     return waited
         .future()
         .transform(
             done -> {
+              waiting.remove(waited);
               vertx.cancelTimer(timer);
               expiry.answered();
               return state();

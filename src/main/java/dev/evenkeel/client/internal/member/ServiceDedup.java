@@ -173,7 +173,7 @@ public final class ServiceDedup implements Dedup, Ending {
       if (await(claim.turn()) == Answer.DECLINE) {
         return false;
       }
-    } catch (InterruptedException e) {
+    } catch (InterruptedException | RuntimeException e) {
       claim.giveBack();
       throw e;
     }
@@ -245,8 +245,12 @@ public final class ServiceDedup implements Dedup, Ending {
 
   private void ticked() {
     ticking.set(false);
-    tick();
-    keepTicking();
+    try {
+      tick();
+    } finally {
+      // Without it, nobody would end the claims that wait.
+      keepTicking();
+    }
   }
 
   private void tick() {
@@ -266,8 +270,8 @@ public final class ServiceDedup implements Dedup, Ending {
     }
     SharedAutomata automata = automataOf.apply(member);
     if (automata != null) {
-      usedMember = member;
       coordinator.use(automata);
+      usedMember = member;
     }
   }
 
