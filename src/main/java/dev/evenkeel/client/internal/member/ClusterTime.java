@@ -12,6 +12,9 @@ final class ClusterTime {
    */
   private static final long DRIFT_MILLIS = 1_000;
 
+  /** No answer is so late: the clock of the cluster was set back. */
+  private static final long SET_BACK_MILLIS = 60_000;
+
   private boolean known;
   private long aheadMillis;
   private long learnedMillis;
@@ -23,7 +26,8 @@ final class ClusterTime {
    * @param nowMillis when the answer came, by the clock of this program
    */
   synchronized void learn(long clusterMillis, long nowMillis) {
-    if (!known || clusterMillis >= millis(nowMillis)) {
+    long lateMillis = millis(nowMillis) - clusterMillis;
+    if (!known || lateMillis <= 0 || lateMillis > SET_BACK_MILLIS) {
       aheadMillis = clusterMillis - nowMillis;
       learnedMillis = nowMillis;
       known = true;

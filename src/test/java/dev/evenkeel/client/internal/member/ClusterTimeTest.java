@@ -26,6 +26,15 @@ class ClusterTimeTest {
   }
 
   @Test
+  void theClockOfTheClusterMayBeSetBack() {
+    time.learn(1_000_000, 100);
+    time.learn(940_100, 200);
+    assertThat(time.millis(200)).isEqualTo(1_000_100);
+    time.learn(940_099, 200);
+    assertThat(time.millis(200)).isEqualTo(940_099);
+  }
+
+  @Test
   void clocksMayDriftApart() {
     time.learn(0, 0);
     long now = 0;
