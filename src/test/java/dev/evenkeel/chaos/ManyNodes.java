@@ -100,7 +100,9 @@ final class ManyNodes implements Place {
     return Evenkeel.connect(own, new ClientOptions().setSeeds(seeds));
   }
 
-  /** The users are no members of the cluster: what cuts off a node would not cut it off from them. */
+  /**
+   * The users are no members of the cluster: what cuts off a node would not cut it off from them.
+   */
   @Override
   public Vertx bus() {
     return null;

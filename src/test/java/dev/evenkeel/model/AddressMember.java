@@ -95,8 +95,7 @@ final class AddressMember {
       }
       boolean refused = answer != null && answer.statusCode() < 500 && answer.statusCode() != 429;
       if (refused && !model.readsWhatIsGone(group)) {
-        model.fault(
-            Promise.ANSWERS, name + " of " + group + " opens a session: " + answer.body());
+        model.fault(Promise.ANSWERS, name + " of " + group + " opens a session: " + answer.body());
         return false;
       }
       HttpUser.pause();
@@ -126,7 +125,9 @@ final class AddressMember {
         listen();
         boolean less = !opened.containsAll(model.there(group, topics));
         HttpResponse<String> answer =
-            less ? http.send("DELETE", session, null) : http.send("POST", session + "/extend", null);
+            less
+                ? http.send("DELETE", session, null)
+                : http.send("POST", session + "/extend", null);
         if (less || answer != null && answer.statusCode() == 404) {
           while (!leaves && !open()) {
             HttpUser.pause();
@@ -164,8 +165,7 @@ final class AddressMember {
     look.accept(group);
     int id = Integer.parseInt(headers.get(Content.ID));
     Boolean well =
-        model.begins(
-            group, id, isIntact(id, message), got(headers), System.currentTimeMillis());
+        model.begins(group, id, isIntact(id, message), got(headers), System.currentTimeMillis());
     if (well == null) {
       message.fail(1, "unknown");
       return;
@@ -183,7 +183,8 @@ final class AddressMember {
   }
 
   private Got got(MultiMap headers) {
-    if (!name.equals(headers.get(OWN + "member")) || !group.name.equals(headers.get(OWN + "group"))) {
+    if (!name.equals(headers.get(OWN + "member"))
+        || !group.name.equals(headers.get(OWN + "group"))) {
       model.fault(Promise.ADDRESS_HEADERS, name + " of " + group + " got " + headers);
     }
     return new Got(

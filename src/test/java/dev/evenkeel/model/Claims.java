@@ -3,8 +3,6 @@ package dev.evenkeel.model;
 import dev.evenkeel.client.Dedup;
 import dev.evenkeel.client.DedupClaim;
 import dev.evenkeel.client.DedupOptions;
-import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -155,7 +153,9 @@ final class Claims {
             });
   }
 
-  /** Ends a claim that works if it has seen another one declined. Returns whether it is not over. */
+  /**
+   * Ends a claim that works if it has seen another one declined. Returns whether it is not over.
+   */
   private synchronized boolean goesOn(Claim first) {
     if (first.granted == null) {
       return keys.get(first.key).pending.contains(first);

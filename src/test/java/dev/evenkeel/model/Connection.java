@@ -1,14 +1,9 @@
 package dev.evenkeel.model;
 
 import dev.evenkeel.client.EvenkeelClient;
-import io.netty.channel.Channel;
-import io.netty.channel.SingleThreadEventLoop;
-import io.netty.util.concurrent.EventExecutor;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.VertxInternal;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -90,9 +85,8 @@ final class Connection {
 
   /** Its threads do nothing for a while. Returns at once. */
   void standStill(long millis, Vertx timer) {
-    CountDownLatch over = new CountDownLatch(1);
     standsStill(true);
-    ((VertxInternal) own).nettyEventLoopGroup().forEach(loop -> loop.execute(() -> await(over)));
+    CountDownLatch over = stop();
     timer.setTimer(
         millis,
         late -> {
@@ -101,40 +95,29 @@ final class Connection {
         });
   }
 
+  /**
+   * Says nothing any more, as if its host had vanished. It is closed only when the run is over: a
+   * Vert.x that is closed before its clients would keep them in memory.
+   */
+  void die(Future<?> runOver) {
+    dead = true;
+    CountDownLatch over = stop();
+    runOver.onComplete(done -> over.countDown());
+  }
+
+  /** Its threads do nothing until then. */
+  private CountDownLatch stop() {
+    CountDownLatch until = new CountDownLatch(1);
+    ((VertxInternal) own).nettyEventLoopGroup().forEach(loop -> loop.execute(() -> await(until)));
+    return until;
+  }
+
   private static void await(CountDownLatch over) {
     try {
       over.await(STANDSTILL_SECONDS_MAX, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-  }
-
-  /**
-   * Says nothing any more, as a program that was killed. It is closed only in the end: a Vert.x
-   * that is closed before its clients would keep them in memory.
-   *
-   * @param silent its connections stay open, as if its host had vanished; otherwise they break
-   * @param end when the run is over
-   */
-  void die(boolean silent, Future<?> end) {
-    dead = true;
-    CountDownLatch over = new CountDownLatch(1);
-    for (EventExecutor loop : ((VertxInternal) own).nettyEventLoopGroup()) {
-      loop.execute(
-          () -> {
-            if (!silent) {
-              breakConnections((SingleThreadEventLoop) loop);
-            }
-            await(over);
-          });
-    }
-    end.onComplete(done -> over.countDown());
-  }
-
-  private static void breakConnections(SingleThreadEventLoop loop) {
-    List<Channel> channels = new ArrayList<>();
-    loop.registeredChannelsIterator().forEachRemaining(channels::add);
-    channels.forEach(Channel::close);
   }
 
   /** Ends as it should. */

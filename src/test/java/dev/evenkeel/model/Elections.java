@@ -310,8 +310,7 @@ final class Elections {
                 }
               })
           .compose(
-              done ->
-                  fails ? Future.failedFuture(Handlers.MEANT) : Future.<Void>succeededFuture());
+              done -> fails ? Future.failedFuture(Handlers.MEANT) : Future.<Void>succeededFuture());
     }
 
     @Override

@@ -139,8 +139,7 @@ public enum Promise {
       "dedup-service.md", "If the cluster does not answer, it fails", DEDUP_SERVICE_ANSWERS),
   DEDUP_SERVICE_TIMEOUT(
       "dedup-service.md", "A claim that works longer loses its key", DEDUP_SERVICE_ONE),
-  TRACKS_OF_THE_DEAD(
-      "coordinator.md", "The others go on after its member timeout.", TRACKS_GO_ON),
+  TRACKS_OF_THE_DEAD("coordinator.md", "The others go on after its member timeout.", TRACKS_GO_ON),
   TRACKS_COME_BACK("coordinator.md", "brings it back where the slowest track stands", TRACKS_LEVEL),
   ADDRESS_DONE("applications/address.md", "replies, with anything | is finished", NOT_AGAIN),
   ADDRESS_FAILED("applications/address.md", "it comes again or becomes a dead letter", ATTEMPTS),

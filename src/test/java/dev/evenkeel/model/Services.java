@@ -22,8 +22,8 @@ final class Services {
   /** The process of the users has stood still: their members may have been given up. */
   private static final long STALL_MILLIS = 1_200;
 
-  /** The cluster waits longer for those that break no connection. */
-  private static final int SILENT_OF = 4;
+  /** Keys of a silent program take long to be free: it takes them with it once in so many times. */
+  private static final int CLAIMS_OF = 8;
 
   private static final long[] STANDSTILL_MILLIS = {800, 3_000, 7_000};
 
@@ -51,7 +51,12 @@ final class Services {
    * @param numbers of the connections that the run has
    */
   Services(
-      Place place, UserModel model, RunLog log, Answers answers, String run, List<Integer> numbers) {
+      Place place,
+      UserModel model,
+      RunLog log,
+      Answers answers,
+      String run,
+      List<Integer> numbers) {
     this.place = place;
     this.model = model;
     this.log = log;
@@ -170,39 +175,41 @@ final class Services {
   }
 
   /** A guest that takes part in everything; null: there is none. */
-  private Connection busyGuest(int which) {
+  private Connection busyGuest() {
     Connection its = guest();
     if (its == null || !its.works()) {
       return null;
     }
     elections.stand(its);
     tracks.make(its);
-    claims.claim(its, connections.get(0), its, which);
     return its;
   }
 
   private boolean hangGuest(int a, int b) {
-    Connection its = busyGuest(a);
+    Connection its = busyGuest();
     if (its == null) {
       return false;
     }
+    claims.claim(its, connections.get(0), its, a);
     long millis = STANDSTILL_MILLIS[b % STANDSTILL_MILLIS.length];
     log.add("the guest stands still for " + millis + " ms");
     its.standStill(millis, place.vertx());
     return true;
   }
 
-  private boolean killGuest(int which, int b) {
-    Connection dies = busyGuest(which);
+  private boolean killGuest(int a, int b) {
+    Connection dies = busyGuest();
     if (dies == null) {
       return false;
     }
-    boolean silent = b % SILENT_OF == 0;
-    log.add("the guest dies" + (silent ? " without a word" : ""));
+    if (b % CLAIMS_OF == 0) {
+      claims.claim(dies, connections.get(0), dies, a);
+    }
+    log.add("the guest dies");
     claims.dies(dies);
     guest = null;
     dead.add(dies);
-    dies.die(silent, over.future());
+    dies.die(over.future());
     return true;
   }
 

@@ -3,6 +3,7 @@ package dev.evenkeel.model;
 import dev.evenkeel.client.ClusterCoordinator;
 import dev.evenkeel.client.ClusterTrack;
 import dev.evenkeel.client.CoordinatorOptions;
+import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.HashMap;
@@ -63,7 +64,12 @@ final class Tracks {
                         .setMemberTimeoutMillis(MEMBER_TIMEOUT_MILLIS)
                         .setIdleMillis(IDLE_MILLIS)));
     ClusterTrack made =
-        in.answers.ask("track " + track + " of " + name, TRACK_MAX, coordinator.track(track));
+        in.answers.ask(
+            "track " + track + " of " + name,
+            TRACK_MAX,
+            coordinator.track(track),
+            // It had no answer for a while: machines have much to do.
+            Refusal.FENCED);
     if (made == null) {
       return false;
     }

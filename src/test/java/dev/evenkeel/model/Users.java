@@ -27,7 +27,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -211,9 +210,7 @@ final class Users {
           case JOIN_AT_ADDRESS -> joinAtAddress(a, b);
           case LISTENERS_GO -> listenersGo(a);
           default ->
-              op.step().ofServices()
-                  ? services.play(op.step(), a, b)
-                  : fault(op.step(), a, b);
+              op.step().ofServices() ? services.play(op.step(), a, b) : fault(op.step(), a, b);
         };
     if (done) {
       happened.add(op.step().toString());
@@ -593,8 +590,7 @@ final class Users {
     group.overHttp = true;
     member.start();
     atAddresses.put(name, member);
-    joined(
-        new Member(name, group, null, null, -1, until -> {}, member::leave), names, asked);
+    joined(new Member(name, group, null, null, -1, until -> {}, member::leave), names, asked);
     return true;
   }
 
