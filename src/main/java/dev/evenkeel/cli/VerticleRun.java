@@ -13,6 +13,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,15 +30,25 @@ final class VerticleRun {
   private final RunTarget target;
   private final int instances;
   private final ClassLoader loader;
+  private final long stopMillisMax;
   private boolean printed;
 
   /**
    * @param loader of the verticles and of what they load by name
    */
   VerticleRun(RunTarget target, int instances, ClassLoader loader) {
+    this(target, instances, loader, STOP_MILLIS_MAX);
+  }
+
+  /**
+   * @param stopMillisMax how long the step of the teardown waits for the end of the verticle: what
+   *     comes after it, such as a node, needs time, too
+   */
+  VerticleRun(RunTarget target, int instances, ClassLoader loader, long stopMillisMax) {
     this.target = target;
     this.instances = instances;
     this.loader = loader;
+    this.stopMillisMax = stopMillisMax;
   }
 
   /** Lets the consumer and producer verticles share the connection of a client. */
@@ -79,7 +90,7 @@ final class VerticleRun {
           boolean itself = !ended.tryFail("the program undeploys it");
           return itself || !deployed.succeeded()
               ? Future.succeededFuture()
-              : vertx.undeploy(deployed.result());
+              : vertx.undeploy(deployed.result()).timeout(stopMillisMax, TimeUnit.MILLISECONDS);
         });
     CompletableFuture<String> id = deployed.toCompletionStage().toCompletableFuture();
     try {

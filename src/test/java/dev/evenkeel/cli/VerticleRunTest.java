@@ -111,6 +111,22 @@ class VerticleRunTest {
     undeployed.get(10, TimeUnit.SECONDS);
   }
 
+  /** A node that runs in the same program stops after it, and needs time for that. */
+  @Test
+  void aStopThatHangsLeavesTimeForWhatComesAfterIt() throws Exception {
+    STOPPING.add(Promise.promise());
+    CompletableFuture<Void> next = new CompletableFuture<>();
+    teardown.add("node", () -> Future.fromCompletionStage(next));
+    RunTarget target = new RunTarget("told", Told.class, new JsonObject());
+    deploy(new VerticleRun(target, 1, getClass().getClassLoader(), 100));
+    CompletableFuture<Void> over =
+        CompletableFuture.runAsync(() -> teardown.run(Long.MAX_VALUE / 2_000_000));
+    vertx.setTimer(200, timer -> next.complete(null));
+    over.get(60, TimeUnit.SECONDS);
+    assertThat(TOLD.get(0).stopped).isTrue();
+    STOPPING.get(0).complete();
+  }
+
   /** Vert.x does not deploy it again, so the program must not go on without it. */
   @Test
   void aVerticleThatUndeploysItselfAndThrowsIsReported() throws Exception {
