@@ -37,8 +37,7 @@ class ServiceDedupTest {
   void aLookThatFailsIsNotTheLast() {
     link.become("s-1");
     link.serve(Addresses.DEDUP_STEPS, this::steps);
-    link.serve(
-        Addresses.DEDUP_HEARD, body -> Future.succeededFuture(Frames.answer(new byte[0])));
+    link.serve(Addresses.DEDUP_HEARD, body -> Future.succeededFuture(Frames.answer(new byte[0])));
     AtomicInteger looks = new AtomicInteger();
     ServiceDedup dedup =
         ServiceDedup.over(
