@@ -1,6 +1,7 @@
 package dev.evenkeel.client;
 
 import dev.evenkeel.dedup.Answer;
+import dev.evenkeel.dedup.Claim;
 import dev.evenkeel.dedup.DedupFigures;
 import dev.evenkeel.dedup.Departure;
 import dev.evenkeel.dedup.LocalCoordinator;
@@ -217,7 +218,8 @@ final class LocalDedup implements Dedup {
         }
         if (answer == Answer.ACCEPT) {
           atWork = true;
-          sinceMillis = MonotonicClock.millis();
+          // Not the time of now: this thread may have been held up since it became the head.
+          sinceMillis = ((Claim) ticket).sinceMillis();
           working.incrementAndGet();
         } else {
           over = true;
@@ -238,7 +240,7 @@ final class LocalDedup implements Dedup {
       return atWork && !over && !isLost && !overdue();
     }
 
-    /** The automaton may have begun to count a little sooner. */
+    /** A little sooner than the automaton says so. */
     private boolean overdue() {
       long spare = Math.min(SPARE_MILLIS_MAX, timeoutMillis / 10);
       return MonotonicClock.millis() - sinceMillis >= timeoutMillis - spare;
