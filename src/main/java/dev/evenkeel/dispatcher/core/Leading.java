@@ -172,7 +172,7 @@ final class Leading {
     Member next = electedMember();
     Member leader = group.lease().held() ? group.members().live(group.lease().holder()) : null;
     boolean leads =
-        leader != null && holds(leader.instance()) && leader.beat().handedOverTerm() < term();
+        leader != null && holds(leader.instance()) && leader.beat().handedOverTerm() != term();
     if (next == null || !leads || elected(leader)) {
       handoverEndMillis = NEVER;
       return next == null || leads ? null : next;

@@ -116,6 +116,15 @@ class ElectionGroupTest {
     assertThat(term()).isEqualTo(2);
   }
 
+  /** It may come from a program that is wrong, or from before the cluster began anew. */
+  @Test
+  void aHandoverOfATermToComeEndsNoTerm() {
+    bench.send(a, b);
+    assertThat(lead(handedOver(a, 1_000_000))).isEqualTo(leads(1));
+    bench.pass(5_000, handedOver(a, 1_000_000), b);
+    assertThat(term()).isEqualTo(1);
+  }
+
   @Test
   void aLateHeartbeatTakesNeitherAResignationNorAHandoverBack() {
     bench.send(a, b, resigned(a, 1));
