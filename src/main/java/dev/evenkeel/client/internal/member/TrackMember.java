@@ -309,8 +309,9 @@ final class TrackMember implements ClusterTrack, Ending, HeartbeatLoop.Port {
   /** The claim may have found out that it is lost. */
   private void look() {
     if (claim.isLost() && !leaving) {
+      Refusal reason = started.future().isComplete() ? Refusal.FENCED : Refusal.UNAVAILABLE;
       lost(
-          Refusal.FENCED.error(
+          reason.error(
               "%s has had no answer for %d ms: the others go on without it",
               this, options.getMemberTimeoutMillis() - SelfFence.MARGIN_MILLIS));
     }
