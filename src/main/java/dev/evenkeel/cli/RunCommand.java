@@ -307,6 +307,11 @@ final class RunCommand implements Callable<Integer> {
               end.completeExceptionally(new Lost());
             }
           });
+      if (joined.dataMembers() == 0) {
+        // They have gone since it joined.
+        millisMax = LOST_MILLIS_MAX;
+        throw new Lost();
+      }
       EvenkeelClient client = ClientConnection.await(Evenkeel.with(vertx));
       teardown.add("client", client::close);
       VerticleRun.share(vertx, client, teardown);
