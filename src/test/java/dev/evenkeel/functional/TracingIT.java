@@ -41,6 +41,7 @@ import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.tracing.TracingPolicy;
 import io.vertx.tracing.opentelemetry.OpenTelemetryTracingFactory;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
@@ -133,7 +134,10 @@ class TracingIT extends OneNode {
   void aTraceFollowsAMessageThroughARetryAndAHandover() {
     node.createTopic("orders", 1);
     ConsumerOptions options =
-        of("orders").setOrder(ConsumerOptions.Order.KEY).setRetryDelaysMillis(List.of(100L, 100L));
+        of("orders")
+            .setOrder(ConsumerOptions.Order.KEY)
+            // Enough that the first consumer does not use them up before it is closed.
+            .setRetryDelaysMillis(Collections.nCopies(ConsumerOptions.RETRY_DELAYS_MAX, 100L));
     Consumer first =
         await(
             client.consumer(
