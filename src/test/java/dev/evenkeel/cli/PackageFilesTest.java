@@ -44,10 +44,7 @@ class PackageFilesTest {
           .as(name)
           .contains(".SH \"NAME\"", ".SH \"SYNOPSIS\"", ".SH \"OPTIONS\"", ".SH \"EXAMPLES\"");
       assertThat(page).as(name).doesNotContain("${", "@|");
-      command
-          .getCommandSpec()
-          .options()
-          .stream()
+      command.getCommandSpec().options().stream()
           .filter(option -> !option.hidden())
           .forEach(
               option ->

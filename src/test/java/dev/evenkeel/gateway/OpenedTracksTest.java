@@ -151,7 +151,9 @@ class OpenedTracksTest {
     EvenkeelClient client =
         (EvenkeelClient)
             Proxy.newProxyInstance(
-                EvenkeelClient.class.getClassLoader(), new Class<?>[] {EvenkeelClient.class}, notes);
+                EvenkeelClient.class.getClassLoader(),
+                new Class<?>[] {EvenkeelClient.class},
+                notes);
     OpenedTracks here = run(() -> started(new OpenedTracks(node.vertx(), client)));
     JsonObject opened =
         (JsonObject) run(() -> here.answer(asked("open").put("range", RANGE), null));

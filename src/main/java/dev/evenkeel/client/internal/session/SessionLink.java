@@ -688,21 +688,21 @@ public final class SessionLink implements Link {
     }
     boolean closes =
         onControl(
-        () -> {
-          change(State.CLOSED);
-          if (search != null) {
-            search.end();
-          }
-          home = null;
-          routes = Routes.NONE;
-          Future.join(
-                  connections.values().stream()
-                      .map(each -> each.close("the client is closed"))
-                      .toList())
-              .timeout(CLOSE_MILLIS_MAX, TimeUnit.MILLISECONDS)
-              .transform(ended -> netClient.close())
-              .onComplete(disconnected);
-        });
+            () -> {
+              change(State.CLOSED);
+              if (search != null) {
+                search.end();
+              }
+              home = null;
+              routes = Routes.NONE;
+              Future.join(
+                      connections.values().stream()
+                          .map(each -> each.close("the client is closed"))
+                          .toList())
+                  .timeout(CLOSE_MILLIS_MAX, TimeUnit.MILLISECONDS)
+                  .transform(ended -> netClient.close())
+                  .onComplete(disconnected);
+            });
     if (!closes) {
       // Its Vert.x was closed before, and with it the connections.
       disconnected.tryComplete();
