@@ -150,6 +150,21 @@ class DedupServiceIT {
   private void start(Path place, String name, String way) {
     List<String> classPath = new ArrayList<>(Program.clientClassPath());
     classPath.addAll(Program.clusteredLibraries());
+    boolean hangs = name.equals("hung");
+    List<String> arguments =
+        new ArrayList<>(
+            List.of(
+                trio.cluster(),
+                name,
+                String.valueOf(KEYS),
+                String.valueOf(THREADS),
+                String.valueOf(hangs ? LONG_MILLIS : WORK_MILLIS),
+                log.toString(),
+                way));
+    if (hangs) {
+      // So it surely has one when it hangs.
+      arguments.add("held");
+    }
     programs.put(
         name,
         Program.start(
@@ -157,13 +172,7 @@ class DedupServiceIT {
                 name,
                 classPath,
                 DedupServiceMember.class.getName(),
-                trio.cluster(),
-                name,
-                String.valueOf(KEYS),
-                String.valueOf(THREADS),
-                String.valueOf(name.equals("hung") ? LONG_MILLIS : WORK_MILLIS),
-                log.toString(),
-                way)
+                arguments.toArray(String[]::new))
             .inCrowd());
   }
 

@@ -21,9 +21,10 @@ import java.util.concurrent.ExecutionException;
 
 /**
  * Claims random keys in a process of its own: {@code DedupServiceMember NODES NAME KEYS THREADS
- * WORK_MILLIS FILE WAY}. WAY is {@code session} or {@code bus}. For each claim that worked it
- * appends a line to FILE, which it shares with the others: the key, its own name, and from when
- * until when it was sure of the key, by the clock of the machine. SIGTERM ends it in good order.
+ * WORK_MILLIS FILE WAY [HELD]}. WAY is {@code session} or {@code bus}, HELD a further key that it
+ * holds for as long as it can. For each claim that worked it appends a line to FILE, which it
+ * shares with the others: the key, its own name, and from when until when it was sure of the key,
+ * by the clock of the machine. SIGTERM ends it in good order.
  */
 public final class DedupServiceMember {
   private static final long PAUSE_MILLIS_MAX = 5;
@@ -61,7 +62,8 @@ public final class DedupServiceMember {
             Long.parseLong(args[4]),
             ConsumerProcess.appending(args[5]));
     int threads = Integer.parseInt(args[3]);
-    CountDownLatch ended = new CountDownLatch(threads);
+    boolean holds = args.length > 7;
+    CountDownLatch ended = new CountDownLatch(holds ? threads + 1 : threads);
     Runtime.getRuntime()
         .addShutdownHook(
             new Thread(
@@ -84,6 +86,14 @@ public final class DedupServiceMember {
               })
           .start();
     }
+    if (holds) {
+      new Thread(
+              () -> {
+                member.hold(args[7]);
+                ended.countDown();
+              })
+          .start();
+    }
     System.out.println("joined");
     ended.await();
   }
@@ -93,11 +103,24 @@ public final class DedupServiceMember {
     while (!stopped) {
       String key = "k" + random.nextInt(keys);
       try {
-        if (!(blocks ? workBlocking(key) : workClaimed(key))) {
+        if (!(blocks ? workBlocking(key) : workClaimed(key, workMillis))) {
           Thread.sleep(random.nextLong(1, PAUSE_MILLIS_MAX));
         }
       } catch (RefusedException | ExecutionException e) {
         System.out.println("refused: " + e.getMessage());
+        pause(100);
+      } catch (InterruptedException e) {
+        return;
+      }
+    }
+  }
+
+  /** Holds a key until it is lost, and again. */
+  private void hold(String key) {
+    while (!stopped) {
+      try {
+        workClaimed(key, Long.MAX_VALUE);
+      } catch (RefusedException | ExecutionException e) {
         pause(100);
       } catch (InterruptedException e) {
         return;
@@ -119,7 +142,8 @@ public final class DedupServiceMember {
     return true;
   }
 
-  private boolean workClaimed(String key) throws InterruptedException, ExecutionException {
+  private boolean workClaimed(String key, long millis)
+      throws InterruptedException, ExecutionException {
     Optional<DedupClaim> turn = dedup.claim(key).toCompletionStage().toCompletableFuture().get();
     if (turn.isEmpty()) {
       return false;
@@ -128,7 +152,9 @@ public final class DedupServiceMember {
     boolean sure = claim.isHeld();
     long from = System.nanoTime();
     long until = from;
-    for (long now = from; sure && now - from < workMillis * 1_000_000; now = System.nanoTime()) {
+    for (long now = from;
+        sure && !stopped && (now - from) / 1_000_000 < millis;
+        now = System.nanoTime()) {
       // Sure at some time after this.
       long before = System.nanoTime();
       if (!claim.isHeld()) {
