@@ -31,7 +31,7 @@ final class NodeConsumers {
   /** How long a consumer that ends waits for replies. */
   private static final long REPLY_MILLIS_MAX = 3_000;
 
-  /** A consumer that has run for so long begins its pauses anew when it ends. */
+  /** If a consumer ends after it has run for this time, its pauses begin anew. */
   private static final long RAN_WELL_MILLIS = 60_000;
 
   /** After another member has taken the name: they would take it from each other in turn. */

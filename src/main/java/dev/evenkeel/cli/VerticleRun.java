@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * again when the Vert.x must be another one.
  */
 final class VerticleRun {
-  /** Longer than a consumer waits for its running handlers, unless it is told otherwise. */
+  /** Longer than a consumer waits for its running handlers by default. */
   static final long STOP_MILLIS_MAX = 60_000;
 
   private final Logger log = LoggerFactory.getLogger(RunCommand.class);

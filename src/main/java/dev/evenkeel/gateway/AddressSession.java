@@ -34,7 +34,7 @@ final class AddressSession extends MemberSession {
   private final long checks;
 
   /**
-   * It expires when there was neither a listener nor a request for so long.
+   * It expires after this time without a listener and without a request.
    *
    * @param permitted throws RefusedException when the user may not have such a session any more
    */

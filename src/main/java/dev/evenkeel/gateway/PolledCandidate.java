@@ -90,7 +90,7 @@ final class PolledCandidate implements OwnedByGateway.Owned {
       return handedOverTerm >= term;
     }
 
-    /** What a caller is told. */
+    /** The answer to a caller. */
     CandidateView view(LeaderContext now) {
       boolean mine =
           now != null && !now.isOver() && begunTerm == now.term() && !hasHandedOver(now.term());

@@ -60,7 +60,7 @@ final class PolledConsumer extends MemberSession {
 
   private record WaitingPoll(String poll, int max, Promise<List<Delivery>> promise, long timer) {}
 
-  /** It expires when no request has waited or come for so long. See {@link MemberSession}. */
+  /** It expires after this time without a request. See {@link MemberSession}. */
   PolledConsumer(
       Vertx vertx,
       ConsumerStream stream,

@@ -1,9 +1,9 @@
 package dev.evenkeel.client.internal.consume;
 
 /**
- * A handler of Evenkeel fails with this exception while nobody is there who could handle messages.
- * It says nothing about the message, whose attempt does not count: the message is tried again after
- * a while, whatever the delivery policy. In mode level it goes to other members. It has no stack
+ * A handler of Evenkeel fails with this exception while nothing can handle messages. It says
+ * nothing about the message, whose attempt does not count: the message is tried again after a
+ * while, whatever the delivery policy. In mode level it goes to other members. It has no stack
  * trace.
  */
 public final class AwayException extends RuntimeException {

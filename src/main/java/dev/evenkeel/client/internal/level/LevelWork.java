@@ -116,7 +116,7 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   /** See {@link #die}. */
   private boolean dying;
 
-  /** Whether nobody is there who could handle messages. */
+  /** Whether nothing can handle messages now. */
   private final BooleanSupplier away;
 
   /** Nobody was there: the level dispatcher is to take all messages back. */
@@ -134,7 +134,7 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
    * @param range of the group
    * @param warnings gets what went wrong, in one line, and its cause
    * @param stop ends the consumer, because this member cannot go on; gets why
-   * @param away whether nobody is there who could handle messages
+   * @param away whether nothing can handle messages now
    */
   public LevelWork(
       ConsumerOptions options,
@@ -162,7 +162,7 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
    * Begins a session. If it has begun already, because the answer was lost, the answer is the same.
    *
    * @throws RefusedException FENCED if the session is not later than the present one; UNAVAILABLE
-   *     if nobody is there who could handle messages; INVALID
+   *     if nothing can handle messages now; INVALID
    */
   public SessionState start(SessionStart start, long now) {
     check(start);
@@ -180,7 +180,7 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
     }
     aside = away.getAsBoolean();
     if (aside && !start.keep()) {
-      throw new RefusedException(Refusal.UNAVAILABLE, "nobody is there who could handle messages");
+      throw new RefusedException(Refusal.UNAVAILABLE, "nothing can handle messages now");
     }
     session = new LevelSession(start);
     asideReport = -1;
