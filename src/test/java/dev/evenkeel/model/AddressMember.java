@@ -13,6 +13,7 @@ import java.net.http.HttpResponse;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -155,7 +156,11 @@ final class AddressMember {
 
   private void stopListening() {
     if (listener != null) {
-      listener.unregister();
+      try {
+        listener.unregister();
+      } catch (RejectedExecutionException e) {
+        // The event bus has been closed meanwhile, and the listener with it.
+      }
       listener = null;
     }
   }
