@@ -817,7 +817,7 @@ public final class Operations {
       inElection("resign", ResignCandidate.class, CandidateView.class)
           .post(CANDIDATE + "/resign")
           .refuses(Refusal.FENCED)
-          .example(new ResignCandidate(IN_ELECTION, 7), new CandidateView(true, 7L, true));
+          .example(new ResignCandidate(IN_ELECTION, 7), new CandidateView(false, 7L, true));
 
   public static final Operation<HandedOver, CandidateView> HANDED_OVER =
       inElection("handedOver", HandedOver.class, CandidateView.class)

@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
  * when the time to wait is over. The candidate does not expire while a request waits.
  *
  * @param waitMs how long it waits if nothing has changed, in milliseconds
- * @param term the term at which the candidate leads, as far as the caller knows; if it is left out:
- *     it does not lead
- * @param handingOver whether the caller knows that the candidate is to hand over
+ * @param term the term at which the candidate leads or hands over, as far as the caller knows; if
+ *     it is left out: it does neither
+ * @param handingOver whether the caller knows that the candidate hands over
  */
 public record WatchCandidate(
     @Inline InElection in,

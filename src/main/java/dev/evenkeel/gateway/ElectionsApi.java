@@ -105,8 +105,8 @@ final class ElectionsApi {
   }
 
   private Future<CandidateView> watch(WatchCandidate asked, String poll) {
-    CandidateView known =
-        new CandidateView(asked.term() != null, asked.term(), asked.handingOver());
+    boolean leads = asked.term() != null && !asked.handingOver();
+    CandidateView known = new CandidateView(leads, asked.term(), asked.handingOver());
     return candidate(asked.in()).watch(poll, known, asked.waitMs());
   }
 

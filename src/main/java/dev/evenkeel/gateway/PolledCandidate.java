@@ -90,13 +90,14 @@ final class PolledCandidate implements OwnedByGateway.Owned {
       return handedOverTerm >= term;
     }
 
-    /** The answer to a caller. */
+    /** The answer to a caller, who may rely on what it says of the lead. */
     CandidateView view(LeaderContext now) {
       boolean mine =
           now != null && !now.isOver() && begunTerm == now.term() && !hasHandedOver(now.term());
       boolean handingOver = mine && (now.isHandingOver() || resignedTerm >= now.term());
-      return mine && (handingOver || now.isLeading())
-          ? new CandidateView(true, now.term(), handingOver)
+      boolean leads = mine && !handingOver && now.isLeading();
+      return leads || handingOver
+          ? new CandidateView(leads, now.term(), handingOver)
           : new CandidateView(false, null, false);
     }
   }

@@ -52,8 +52,12 @@ class HttpElectionIT extends OneNode {
     return new JsonObject(answer.body());
   }
 
-  private static JsonObject leads(long term, boolean handingOver) {
-    return new JsonObject().put("leads", true).put("term", term).put("handingOver", handingOver);
+  private static JsonObject leads(long term) {
+    return new JsonObject().put("leads", true).put("term", term).put("handingOver", false);
+  }
+
+  private static JsonObject handsOver(long term) {
+    return new JsonObject().put("leads", false).put("term", term).put("handingOver", true);
   }
 
   private static JsonObject waits() {
@@ -63,24 +67,25 @@ class HttpElectionIT extends OneNode {
   @Test
   void oneLeadsAndHandsOverToTheNext() {
     Caller a = Caller.named("nightly", "a");
-    assertThat(a.watch("")).isEqualTo(leads(1, false));
-    assertThat(a.watch("?waitMs=0&term=1")).isEqualTo(leads(1, false));
+    assertThat(a.watch("")).isEqualTo(leads(1));
+    assertThat(a.watch("?waitMs=0&term=1")).isEqualTo(leads(1));
     Caller b = Caller.named("nightly", "b");
     assertThat(b.watch("?waitMs=0")).isEqualTo(waits());
     var newsOfA = a.ask("?term=1");
     var newsOfB = b.ask("");
     assertThat(a.tell("resign", 2, 409).getString("error")).isEqualTo("FENCED");
     a.tell("resign", 1, 200);
-    assertThat(answer(newsOfA.join(), 200)).isEqualTo(leads(1, true));
+    assertThat(answer(newsOfA.join(), 200)).isEqualTo(handsOver(1));
+    assertThat(a.watch("?waitMs=0&term=1&handingOver=true")).isEqualTo(handsOver(1));
     assertThat(newsOfB).as("the handover is awaited").isNotDone();
     JsonObject group = new JsonObject(node.read("/api/groups/nightly"));
     assertThat(group.getString("mode")).isEqualTo("singleton");
     assertThat(group.getString("status")).isEqualTo("OK");
     assertThat(group.getJsonObject("singleton").getString("leader")).isEqualTo("a");
     assertThat(a.tell("handed-over", 1, 200)).isEqualTo(waits());
-    assertThat(answer(newsOfB.join(), 200)).isEqualTo(leads(2, false));
+    assertThat(answer(newsOfB.join(), 200)).isEqualTo(leads(2));
     assertThat(node.delete(b.path).statusCode()).isEqualTo(204);
-    assertThat(a.watch("")).isEqualTo(leads(3, false));
+    assertThat(a.watch("")).isEqualTo(leads(3));
     assertThat(node.get(b.path).statusCode()).isEqualTo(404);
     assertThat(node.delete(a.path).statusCode()).isEqualTo(204);
     assertThat(node.admin("group", "list").out()).contains("nightly");
@@ -95,7 +100,7 @@ class HttpElectionIT extends OneNode {
   @Test
   void whoGoesWhileARequestWaitsExpires() {
     Caller a = new Caller("left", new JsonObject().put("member", "a").put("expiresMs", 5_000));
-    assertThat(a.watch("")).isEqualTo(leads(1, false));
+    assertThat(a.watch("")).isEqualTo(leads(1));
     Caller b = Caller.named("left", "b");
     var news = a.ask("?term=1");
     var newsOfB = b.ask("");
@@ -106,7 +111,7 @@ class HttpElectionIT extends OneNode {
     while (!found.getBoolean("leads")) {
       found = b.watch("");
     }
-    assertThat(found).isEqualTo(leads(2, false));
+    assertThat(found).isEqualTo(leads(2));
     assertThat(node.get(a.path).statusCode()).isEqualTo(404);
   }
 

@@ -106,7 +106,7 @@ class ElectionsApiTest {
   }
 
   private static JsonObject handsOver(long term) {
-    return leads(term).put("handingOver", true);
+    return leads(term).put("leads", false).put("handingOver", true);
   }
 
   private static JsonObject waits() {
