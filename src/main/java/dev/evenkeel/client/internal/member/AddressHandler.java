@@ -5,6 +5,7 @@ import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
+import dev.evenkeel.client.LeaderContext;
 import dev.evenkeel.client.internal.consume.AwayException;
 import dev.evenkeel.client.internal.consume.MayBeAway;
 import dev.evenkeel.protocol.Durations;
@@ -60,6 +61,9 @@ public final class AddressHandler implements ConsumerHandler, MayBeAway {
   private final String group;
   private final AwayException nobody;
 
+  /** Mode singleton: the last leadership of this member; null: it has not led. */
+  private LeaderContext leadership;
+
   /** The ends of messages that were sent and have no reply yet. At most {@code parallel}. */
   private final Set<Promise<Void>> sent = ConcurrentHashMap.newKeySet();
 
@@ -89,6 +93,9 @@ public final class AddressHandler implements ConsumerHandler, MayBeAway {
     }
     DeliveryOptions options = new DeliveryOptions().setSendTimeout(timeoutMillis);
     headers(options, delivery, group);
+    if (leadership != null) {
+      options.addHeader(PREFIX + "term", String.valueOf(leadership.term()));
+    }
     Promise<Void> end = Promise.promise();
     sent.add(end);
     vertx
@@ -105,6 +112,14 @@ public final class AddressHandler implements ConsumerHandler, MayBeAway {
               }
             });
     return end.future();
+  }
+
+  /** A message that comes after the end of a leadership has come under its term. */
+  @Override
+  public void onLeadership(LeaderContext leader) {
+    if (leader != null) {
+      leadership = leader;
+    }
   }
 
   /**

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Refused;
 import dev.evenkeel.Wait;
+import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
@@ -136,6 +137,17 @@ class AddressHandlerTest extends MemberBench {
     assertThat(got.get(1).body().length()).isZero();
     assertThat(got.get(1).headers().get("evenkeel-key")).isNull();
     assertThat(got.get(1).headers().get("evenkeel-key-base64")).isEqualTo("/g==");
+    await(consumer.close());
+  }
+
+  @Test
+  void aLeaderTellsItsTerm() {
+    listen(this::reply);
+    Consumer consumer = consumer(options().setMode(Mode.SINGLETON));
+    cluster.lead(new Assignment.Lead(7, true, false));
+    grant(0, 0, 2);
+    committed(2);
+    assertThat(header("evenkeel-term")).containsExactly("7", "7");
     await(consumer.close());
   }
 
