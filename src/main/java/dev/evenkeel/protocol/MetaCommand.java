@@ -199,10 +199,16 @@ public sealed interface MetaCommand {
    * such group. Takes the lease from whoever has it. Answers {@link Reply.OfGroupLease} with a
    * higher term than any before; a repeat answers as the first, as long as that run has it.
    *
+   * <p>Also refuses FENCED if it comes late: another dispatcher may have begun since, and know that
+   * the holder lives which this one took for dead.
+   *
    * @param holder for people: "dispatcher@NODE" or a member's name
    * @param instance which run of the holder
+   * @param dispatcherTerm term of the meta log in which the dispatcher that asks is active, and in
+   *     which the command must be logged; 0: any
    */
-  record GrantGroupLease(String group, String holder, String instance, long expectedTerm)
+  record GrantGroupLease(
+      String group, String holder, String instance, long expectedTerm, long dispatcherTerm)
       implements MetaCommand, Submitted {
     @Override
     public void check() {

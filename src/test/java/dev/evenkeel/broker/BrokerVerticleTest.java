@@ -768,7 +768,7 @@ class BrokerVerticleTest {
     assertThat(RecordCodec.GROUP.read(groups).topics()).containsExactly("orders");
 
     Bytes grant = new Bytes();
-    CommandCodec.write(grant, new MetaCommand.GrantGroupLease("g", "dispatcher@n1", "i", 0));
+    CommandCodec.write(grant, new MetaCommand.GrantGroupLease("g", "dispatcher@n1", "i", 0, 0));
     bench.control(Op.SUBMIT_META, grant);
     ByteReader leases = new ByteReader(bench.control(Op.READ_GROUP_LEASES, new Bytes()));
     assertThat(leases.i32()).isEqualTo(1);

@@ -1035,12 +1035,14 @@ class DispatcherVerticleTest {
     GroupLease held = new GroupLease("g", 1, "dispatcher@n1", "i");
     assertThat(
             await(
-                brokers.submitMeta(new MetaCommand.GrantGroupLease("g", "dispatcher@n1", "i", 0))))
+                brokers.submitMeta(
+                    new MetaCommand.GrantGroupLease("g", "dispatcher@n1", "i", 0, 0))))
         .isEqualTo(new Reply.OfGroupLease(held));
     assertThat(await(brokers.groupLeases())).containsExactly(held);
     assertThat(
             await(
-                brokers.submitMeta(new MetaCommand.GrantGroupLease("g", "dispatcher@n2", "j", 0))))
+                brokers.submitMeta(
+                    new MetaCommand.GrantGroupLease("g", "dispatcher@n2", "j", 0, 0))))
         .isInstanceOfSatisfying(
             Reply.Refused.class,
             refused -> assertThat(refused.refusal()).isEqualTo(Refusal.FENCED));

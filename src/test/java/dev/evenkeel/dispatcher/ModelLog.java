@@ -34,6 +34,9 @@ public final class ModelLog {
   public final List<FailureFigures> failures = new ArrayList<>();
   public long activeMillis;
 
+  /** In which grants of groups' leases must be made that name one. */
+  public long metaTerm;
+
   /** Most topics of a group. */
   public int groupTopicsMax = Integer.MAX_VALUE;
 
@@ -242,7 +245,8 @@ public final class ModelLog {
       if (lease.heldBy(c.instance(), c.expectedTerm() + 1)) {
         return new Reply.OfGroupLease(lease);
       }
-      if (lease.term() != c.expectedTerm()) {
+      if (lease.term() != c.expectedTerm()
+          || c.dispatcherTerm() != 0 && c.dispatcherTerm() != metaTerm) {
         return Reply.refused(Refusal.FENCED, "another term");
       }
       GroupLease before =

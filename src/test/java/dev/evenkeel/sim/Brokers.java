@@ -49,6 +49,9 @@ final class Brokers {
   private final TopicConfig config;
   private long metaIndex;
 
+  /** Term of the node that leads meta, and has the active dispatcher. */
+  private long metaTerm = 1;
+
   /**
    * @param dataGroups how many
    * @param config of topics
@@ -80,12 +83,17 @@ final class Brokers {
 
   // ---- Meta
 
+  /** A node leads meta in this term from now on. */
+  void metaLed(long term) {
+    metaTerm = term;
+  }
+
   Reply submit(MetaCommand command) {
     Reply reply =
         ReplyCodec.decode(
             Entries.apply(
                 meta,
-                1,
+                metaTerm,
                 metaIndex++,
                 ByteBuffer.wrap(Entry.of(command, around.nodes().any().clock.millis()))));
     time.note(() -> command + " -> " + reply);

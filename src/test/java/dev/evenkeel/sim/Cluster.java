@@ -299,6 +299,7 @@ abstract class Cluster implements DataGroup.Surroundings {
     dispatchers.stream().filter(d -> !d.deposed()).forEach(SimDispatcher::depose);
     SimDispatcher dispatcher =
         new SimDispatcher(this, nextTerm, revision, dispatchers.isEmpty() && nextTerm == 1);
+    brokers.metaLed(nextTerm);
     nextTerm++;
     time.note(() -> dispatcher + " is the dispatcher");
     dispatchers.add(dispatcher);

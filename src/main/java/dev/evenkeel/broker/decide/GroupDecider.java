@@ -219,11 +219,22 @@ public record GroupDecider(MetaTables tables) {
     return Decision.refused(UNKNOWN_GROUP, "there is no group '" + group + "'");
   }
 
-  public Decision<MetaChange> grant(MetaCommand.GrantGroupLease command) {
+  /**
+   * @param logTerm term of the command's entry
+   */
+  public Decision<MetaChange> grant(MetaCommand.GrantGroupLease command, long logTerm) {
     command.check();
     String instance = command.instance();
     if (tables.group(command.group()) == null) {
       return unknown(command.group());
+    }
+    if (command.dispatcherTerm() != 0 && command.dispatcherTerm() != logTerm) {
+      return Decision.refused(
+          FENCED,
+          "a dispatcher of term %s grants the lease of group '%s', and the meta log is at term %s",
+          command.dispatcherTerm(),
+          command.group(),
+          logTerm);
     }
     GroupLease lease = tables.groupLease(command.group());
     long expected = command.expectedTerm();

@@ -8,10 +8,11 @@ import java.util.List;
 /**
  * What decides about a command of the meta log group may look at.
  *
+ * @param term of the entry
  * @param nowMillis time of the entry
  * @param level the feature level of the log group
  */
-public record MetaDecision(MetaTables tables, long nowMillis, int level) {
+public record MetaDecision(MetaTables tables, long term, long nowMillis, int level) {
   private static final DeciderRows<MetaDecision, MetaCommand, MetaChange> ROWS =
       new DeciderRows<MetaDecision, MetaCommand, MetaChange>()
           .on(MetaCommand.CreateTopic.class, (by, c) -> by.topics().create(c, by.nowMillis))
@@ -27,7 +28,7 @@ public record MetaDecision(MetaTables tables, long nowMillis, int level) {
           .on(MetaCommand.ForgetGroup.class, (by, c) -> by.groups().forget(c))
           .on(MetaCommand.ForgetTopic.class, (by, c) -> by.groups().forget(c))
           .on(MetaCommand.ForgetPattern.class, (by, c) -> by.groups().forget(c))
-          .on(MetaCommand.GrantGroupLease.class, (by, c) -> by.groups().grant(c))
+          .on(MetaCommand.GrantGroupLease.class, (by, c) -> by.groups().grant(c, by.term))
           .on(MetaCommand.ReleaseGroupLease.class, (by, c) -> by.groups().release(c))
           .on(MetaCommand.PauseGroup.class, (by, c) -> new PauseDecider(by.tables).pause(c))
           .on(

@@ -253,7 +253,7 @@ public class DataState extends StoredState<DataState.Request, Change> {
   }
 
   @Override
-  Outcome<Change> decide(Store store, long index, long nowMillis, Request request) {
+  Outcome<Change> decide(Store store, long term, long index, long nowMillis, Request request) {
     return request.decide(this, store, index, tables.timeAt(nowMillis));
   }
 

@@ -77,8 +77,9 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
   }
 
   @Override
-  Outcome<MetaChange> decide(Store store, long index, long nowMillis, MetaCommand command) {
-    Decision<MetaChange> decision = new MetaDecision(tables, nowMillis, level()).of(command);
+  Outcome<MetaChange> decide(
+      Store store, long term, long index, long nowMillis, MetaCommand command) {
+    Decision<MetaChange> decision = new MetaDecision(tables, term, nowMillis, level()).of(command);
     return Outcome.of(decision.changes(), decision.reply());
   }
 

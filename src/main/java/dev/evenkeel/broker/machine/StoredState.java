@@ -155,7 +155,7 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
   /** The highest feature level of entries that every node is known to read; from any thread. */
   public abstract int levelOfCluster();
 
-  abstract Outcome<X> decide(Store store, long index, long nowMillis, C command);
+  abstract Outcome<X> decide(Store store, long term, long index, long nowMillis, C command);
 
   /** Lets the changes of an entry show in memory, after they have been written. */
   abstract void show(List<X> changes, long index, EntryBody body);
@@ -274,7 +274,7 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
     C command = readable(index, () -> read(entry));
     Store store = live.store();
     int nextLevel = Math.max(level, needed);
-    Outcome<X> outcome = decided(store, index, entry.nowMillis(), command);
+    Outcome<X> outcome = decided(store, term, index, entry.nowMillis(), command);
     try {
       outcome = written(store, term, index, command, outcome, nextLevel);
     } catch (IOException e) {
@@ -300,9 +300,9 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
     }
   }
 
-  private Outcome<X> decided(Store store, long index, long nowMillis, C command) {
+  private Outcome<X> decided(Store store, long term, long index, long nowMillis, C command) {
     try {
-      return decide(store, index, nowMillis, command);
+      return decide(store, term, index, nowMillis, command);
     } catch (MalformedException malformed) {
       // The command was readable, so a record in this node's store is not.
       damaged("a record of the state cannot be read: " + malformed.getMessage());

@@ -7,6 +7,7 @@ import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -147,9 +148,14 @@ final class GroupLeases {
   private void write(GroupState group, Member holder, long nowMillis) {
     retryAt.put(group.name(), nowMillis + state.settings.retryMillis());
     asking.add(group.name());
+    boolean named = state.level >= FeatureLevel.DISPATCHER_TERMS;
     state.out.writeMeta(
         new MetaCommand.GrantGroupLease(
-            group.name(), holder.name(), holder.instance(), group.lease().term()),
+            group.name(),
+            holder.name(),
+            holder.instance(),
+            group.lease().term(),
+            named ? assignments.term() : 0),
         (reply, now) -> written(group.name(), holder.instance(), reply));
   }
 

@@ -14,6 +14,7 @@ import static dev.evenkeel.protocol.wire.FeatureLevel.CHANGING_NODES;
 import static dev.evenkeel.protocol.wire.FeatureLevel.COMMIT_MANY;
 import static dev.evenkeel.protocol.wire.FeatureLevel.CONTINUED_PRODUCERS;
 import static dev.evenkeel.protocol.wire.FeatureLevel.CRASHES;
+import static dev.evenkeel.protocol.wire.FeatureLevel.DISPATCHER_TERMS;
 import static dev.evenkeel.protocol.wire.FeatureLevel.DROPPED_LAYOUTS;
 import static dev.evenkeel.protocol.wire.FeatureLevel.PAUSING;
 import static dev.evenkeel.protocol.wire.FeatureLevel.QUOTAS;
@@ -111,7 +112,7 @@ public final class CommandCodec {
               BOOL,
               TEXT,
               NO_PATTERNS)
-          .add(13, MetaCommand.GrantGroupLease.class, TEXT, TEXT, TEXT, I64)
+          .add(13, MetaCommand.GrantGroupLease.class, TEXT, TEXT, TEXT, I64, absent(0L))
           .add(14, MetaCommand.ReleaseGroupLease.class, TEXT, TEXT, I64)
           .add(15, MetaCommand.RemoveTopic.class, I32, I64)
           .add(16, MetaCommand.SeeGroup.class, TEXT, TEXTS, NO_PATTERNS)
@@ -144,6 +145,8 @@ public final class CommandCodec {
           .since(TOPIC_PATTERNS, 33, MetaCommand.SeeGroup.class, TEXT, TEXTS, PATTERNS)
           .since(TOPIC_PATTERNS, 34, MetaCommand.ForgetPattern.class, TEXT, GROUP_PATTERN)
           .since(CONTINUED_PRODUCERS, 35, MetaCommand.ContinueProducer.class, TEXT, I32)
+          .since(
+              DISPATCHER_TERMS, 36, MetaCommand.GrantGroupLease.class, TEXT, TEXT, TEXT, I64, I64)
           .completeFor(MetaCommand.class);
 
   private static final Codec<DataCommand.Step> STEP =

@@ -21,8 +21,8 @@ import java.util.List;
  *         was skipped, more topics than 10,000, or than 1,000 for a group, patterns of topics in a
  *         group's record, rows for topics that come to it, former ids of delayed messages that a
  *         reshard moved, bodies of which a part is left, what dropped shards had taken, pauses of a
- *         topic that last until it is removed, next epochs for the producers that have a name, and
- *         groups that are coordinators
+ *         topic that last until it is removed, next epochs for the producers that have a name,
+ *         groups that are coordinators, and leases of groups that only the present dispatcher grants
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -111,6 +111,9 @@ public final class FeatureLevel {
 
   /** From here on a group may be a coordinator: its policy has the strategy of steps. */
   public static final int COORDINATORS = 10;
+
+  /** From here on grants of a group's lease name the term of the dispatcher, and need be of it. */
+  public static final int DISPATCHER_TERMS = 10;
 
   /** From here on every node answers which keys deduplication holds for long. */
   public static final int DEDUP_KEYS = 10;

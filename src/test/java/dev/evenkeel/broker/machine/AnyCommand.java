@@ -68,9 +68,9 @@ final class AnyCommand {
     Outcome.Failed.class, Outcome.Parked.class, Outcome.Begun.class, Outcome.Settled.class
   };
 
-  /** Names of fields that came with leases of subscriptions. */
+  /** Names of fields that came with leases of subscriptions, at feature level 10. */
   private static final Set<String> OF_SUBSCRIPTIONS =
-      Set.of("readers", "readFrom", "patterns", "continued");
+      Set.of("readers", "readFrom", "patterns", "continued", "dispatcherTerm");
 
   private final Random random;
   private final boolean heirs;
@@ -288,6 +288,9 @@ final class AnyCommand {
   private static Object former(Class<?> kind, RecordComponent part) {
     if (part.getType() == int.class) {
       return 0;
+    }
+    if (part.getType() == long.class) {
+      return 0L;
     }
     if (part.getType() == boolean.class) {
       return false;

@@ -30,7 +30,7 @@ class GroupLeaseModelTest {
 
   private static MetaCommand command(Random dice, String run, long term) {
     return switch (dice.nextInt(8)) {
-      case 0, 1, 2, 3 -> new MetaCommand.GrantGroupLease("g", "holder-" + run, run, term);
+      case 0, 1, 2, 3 -> new MetaCommand.GrantGroupLease("g", "holder-" + run, run, term, 0);
       case 4, 5, 6 -> new MetaCommand.ReleaseGroupLease("g", run, term);
       default -> declare();
     };

@@ -25,7 +25,7 @@ class GroupLeaseTest {
   }
 
   private Reply grant(String holder, String instance, long expectedTerm) {
-    return rig.run(new MetaCommand.GrantGroupLease("g", holder, instance, expectedTerm));
+    return rig.run(new MetaCommand.GrantGroupLease("g", holder, instance, expectedTerm, 0));
   }
 
   private Reply release(String instance, long term) {
@@ -88,6 +88,28 @@ class GroupLeaseTest {
     rig.meta.open();
     assertThat(lease()).isEqualTo(new GroupLease("g", 2, "b", "i2"));
     assertThat(rig.meta.tables().groupLeases()).containsExactly(lease());
+  }
+
+  private Reply grantAtTerm(String instance, long expectedTerm, long dispatcherTerm) {
+    return rig.run(
+        new MetaCommand.GrantGroupLease("g", instance, instance, expectedTerm, dispatcherTerm));
+  }
+
+  /** The next dispatcher may know that the holder lives, and it does not know of the grant. */
+  @Test
+  void aGrantOfAFormerDispatcherThatComesLateIsRefused() {
+    declare();
+    rig.metaTerm = 5;
+    assertThat(refusal(grantAtTerm("i1", 0, 5))).isNull();
+    GroupLease first = lease();
+    rig.metaTerm = 7;
+    Reply.Refused late = (Reply.Refused) grantAtTerm("i2", 1, 5);
+    assertThat(late.refusal()).isEqualTo(Refusal.FENCED);
+    assertThat(late.detail()).contains("dispatcher of term 5", "meta log is at term 7");
+    assertThat(refusal(grantAtTerm("i1", 0, 5))).as("a repeat").isEqualTo(Refusal.FENCED);
+    assertThat(lease()).isEqualTo(first);
+    assertThat(refusal(grantAtTerm("i2", 1, 7))).isNull();
+    assertThat(refusal(grant("c", "i3", 2))).as("of a node of a former version").isNull();
   }
 
   @Test

@@ -149,6 +149,7 @@ class PinnedBytesTest {
             MetaCommand.ActivateTopic.class,
             MetaCommand.OpenLayout.class,
             MetaCommand.DeclareGroup.class,
+            MetaCommand.GrantGroupLease.class,
             MetaCommand.SeeGroup.class)) {
       pin(
           "MetaCommand$" + kind.getSimpleName() + " of subscriptions",

@@ -48,6 +48,9 @@ public final class Rig {
   public MetaState meta;
   public long now = 1_000_000;
 
+  /** Term of the meta log's next entries. */
+  public long metaTerm = 1;
+
   public Rig() {
     try {
       directory = Path.of("target", "rig", UUID.randomUUID().toString());
@@ -137,7 +140,7 @@ public final class Rig {
   public Reply run(MetaCommand command) {
     long index = meta.appliedIndex() + 1;
     return ReplyCodec.decode(
-        Entries.apply(meta, 1, index, ByteBuffer.wrap(Entry.of(command, now))));
+        Entries.apply(meta, metaTerm, index, ByteBuffer.wrap(Entry.of(command, now))));
   }
 
   public ByteBuffer entry(byte[] entry) {

@@ -137,6 +137,7 @@ final class Bench {
 
   void activate(List<UnheardMember> ghosts) {
     dead = false;
+    log.metaTerm = term;
     core =
         new DispatcherCore(settings, assignors::get, assignors.keySet(), term++, 0, clusterMembers);
     core.featureLevel(level);

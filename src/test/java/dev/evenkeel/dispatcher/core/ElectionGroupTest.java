@@ -9,6 +9,7 @@ import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -196,7 +197,7 @@ class ElectionGroupTest {
   @Test
   void aTermThatWasNotKnownIsReadAndTheLeadTakenAgain() {
     bench.send(a, b);
-    bench.log.apply(new MetaCommand.GrantGroupLease("g", "x", "x1", 1), bench.now);
+    bench.log.apply(new MetaCommand.GrantGroupLease("g", "x", "x1", 1, 0), bench.now);
     bench.send(Bench.leaving(a));
     assertThat(lead(b)).as("x may be at work").isNull();
     bench.pass(4_000, b);
@@ -226,6 +227,42 @@ class ElectionGroupTest {
     bench.core.aloneIf(() -> true);
     bench.pass(2_000, b);
     assertThat(lead(b)).isEqualTo(leads(2));
+  }
+
+  private static MetaCommand.GrantGroupLease grant(List<DispatcherAction> actions) {
+    return actions.stream()
+        .filter(DispatcherAction.WriteMeta.class::isInstance)
+        .map(action -> ((DispatcherAction.WriteMeta) action).command())
+        .filter(MetaCommand.GrantGroupLease.class::isInstance)
+        .map(MetaCommand.GrantGroupLease.class::cast)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /** Nobody would have waited until the leader surely begins nothing more. */
+  @Test
+  void theLateGrantOfAFormerDispatcherMakesNobodyLead() {
+    bench.level = FeatureLevel.DISPATCHER_TERMS;
+    bench.activate(List.of());
+    bench.send(a, b);
+    MetaCommand late = grant(bench.core.expire("g", "a", bench.now));
+    bench.activate(List.of());
+    bench.send(b);
+    assertThat(lead(a)).isEqualTo(leads(1));
+    bench.log.apply(late, bench.now);
+    bench.activate(List.of());
+    assertThat(lead(b)).as("a may be at work").isNull();
+    assertThat(lead(a)).isEqualTo(leads(1));
+    bench.send(Bench.leaving(a));
+    assertThat(lead(b)).isEqualTo(leads(2));
+  }
+
+  @Test
+  void nodesOfFormerVersionsAreNotToldTheDispatchersTerm() {
+    bench.level = FeatureLevel.DISPATCHER_TERMS - 1;
+    bench.activate(List.of());
+    bench.send(a, b);
+    assertThat(grant(bench.core.expire("g", "a", bench.now)).dispatcherTerm()).isZero();
   }
 
   @Test

@@ -81,7 +81,7 @@ class GroupHolderTest {
   @Test
   void aTermThatWasNotKnownIsReadAndTakenAgain() {
     bench.send(a);
-    bench.log.apply(new MetaCommand.GrantGroupLease("g", "dispatcher@n9", "d9", 0), bench.now);
+    bench.log.apply(new MetaCommand.GrantGroupLease("g", "dispatcher@n9", "d9", 0, 0), bench.now);
     bench.run(bench.core.appoint("g", "d1", bench.now));
     bench.send(first);
     bench.pass(2_000, a, first);
@@ -104,7 +104,7 @@ class GroupHolderTest {
     Shard shard = new Shard(1, 0);
     if (inMeta) {
       bench.log.apply(
-          new MetaCommand.GrantGroupLease("g", "dispatcher@n9", "d9", term - 1), bench.now);
+          new MetaCommand.GrantGroupLease("g", "dispatcher@n9", "d9", term - 1, 0), bench.now);
     }
     long epoch = bench.lease(0).epoch();
     bench.log.apply(Commands.grant("g", shard, "dispatcher@n9", "d9", epoch, null, term));

@@ -227,7 +227,7 @@ class SingletonTest {
   @Test
   void aTermThatWasNotKnownIsReadAndTheLeadTakenAgain() {
     bench.send(a, b);
-    bench.log.apply(new MetaCommand.GrantGroupLease("g", "b", "b1", 1), bench.now);
+    bench.log.apply(new MetaCommand.GrantGroupLease("g", "b", "b1", 1, 0), bench.now);
     bench.send(resigned(a, 1));
     releaseAll();
     bench.pass(2_000, resigned(a, 1), b).owned("bbb");
@@ -237,8 +237,8 @@ class SingletonTest {
   @Test
   void whatALeaderHasOfAnEarlierTermIsGrantedAnew() {
     bench.send(a);
-    bench.log.apply(new MetaCommand.GrantGroupLease("g", "x", "x1", 1), bench.now);
-    bench.log.apply(new MetaCommand.GrantGroupLease("g", "a", "a1", 2), bench.now);
+    bench.log.apply(new MetaCommand.GrantGroupLease("g", "x", "x1", 1, 0), bench.now);
+    bench.log.apply(new MetaCommand.GrantGroupLease("g", "a", "a1", 2, 0), bench.now);
     bench.activate(List.of());
     bench.send(a);
     bench.pass(1_000, a).owned("aaa");
@@ -251,7 +251,7 @@ class SingletonTest {
   void whoHasSomeShardsOfAnEarlierTermGetsTheOthersUnderANewOne() {
     bench.send(a, c);
     // The former dispatcher took a for dead, and came to one shard of three.
-    bench.log.apply(new MetaCommand.GrantGroupLease("g", "c", "c1", 1), bench.now);
+    bench.log.apply(new MetaCommand.GrantGroupLease("g", "c", "c1", 1, 0), bench.now);
     bench.log.apply(Commands.grant("g", new Shard(1, 0), "c", "c1", 1, StartAt.EARLIEST, 2));
     bench.activate(List.of());
     bench.send(a);

@@ -68,7 +68,8 @@ class CodecTest {
               List.of()),
           Commands.declareGroup(
               "g", new GroupPolicy("sharded", 0, null, "payload"), List.of(), StartAt.LATEST, true),
-          new MetaCommand.GrantGroupLease("g", "dispatcher@n1", "i", 4),
+          new MetaCommand.GrantGroupLease("g", "dispatcher@n1", "i", 4, 0),
+          new MetaCommand.GrantGroupLease("g", "dispatcher@n1", "i", 4, 9),
           new MetaCommand.ReleaseGroupLease("g", "i", 5),
           new MetaCommand.SeeGroup("g", List.of("t", "u"), List.of()),
           new MetaCommand.SeeGroup("g", List.of(), List.of(new GroupPattern("t*", null))),
