@@ -84,4 +84,39 @@ class ElectionClusterIT {
     Wait.until("the second leads", SECONDS, second::isLeading);
     assertThat(second.leadership().term()).isEqualTo(2);
   }
+
+  private static JsonObject leads(long term) {
+    return new JsonObject().put("leads", true).put("term", term).put("handingOver", false);
+  }
+
+  /** Its node answers all the time. */
+  @Test
+  void aCandidateOfANodeThatIsCutOffDoesNotLead() throws Exception {
+    trio = new Trio(directory).start();
+    Node alone = trio.others(trio.dispatcher(trio.node(1))).get(0);
+    String candidate = open(alone, "a");
+    Wait.until("it leads", SECONDS, () -> watch(alone, candidate).equals(leads(1)));
+    for (Node other : trio.others(alone)) {
+      other.process().mayPause();
+      Trio.signal(other, "STOP");
+    }
+    try {
+      Wait.until(
+          "it does not lead", SECONDS, () -> !watch(alone, candidate).getBoolean("leads"));
+      var resigns = alone.post(candidate + "/resign", "{\"term\":1}");
+      assertThat(resigns.statusCode()).as(resigns.body()).isEqualTo(200);
+      assertThat(new JsonObject(resigns.body()))
+          .as("its work has not ended")
+          .isEqualTo(leads(1).put("leads", false).put("handingOver", true));
+      assertThat(watch(alone, candidate).getBoolean("leads")).isFalse();
+    } finally {
+      for (Node other : trio.others(alone)) {
+        Trio.signal(other, "CONT");
+      }
+    }
+    // It has handed over, or has lost the term meanwhile.
+    assertThat(alone.post(candidate + "/handed-over", "{\"term\":1}").statusCode())
+        .isIn(200, 409);
+    Wait.until("it leads again", SECONDS, () -> watch(alone, candidate).equals(leads(2)));
+  }
 }
