@@ -201,6 +201,8 @@ final class LocalDedup implements Dedup {
     private boolean over;
     private boolean isLost;
     private long sinceMillis;
+
+    /** Whether it had the key when it gave it back; null until that begins. */
     private Future<Boolean> left;
 
     LocalClaim(Ticket<String> ticket) {
@@ -268,10 +270,17 @@ final class LocalDedup implements Dedup {
      */
     Future<Boolean> end(RefusedException why) {
       look();
+      Promise<Boolean> leaving = Promise.promise();
       boolean held;
       synchronized (this) {
-        if (left != null || over) {
-          return left == null ? Future.succeededFuture(false) : left;
+        if (left != null) {
+          return left;
+        }
+        left = leaving.future();
+        if (over) {
+          // It was declined.
+          leaving.complete(false);
+          return left;
         }
         held = atWork && !isLost;
         over = true;
@@ -285,12 +294,9 @@ final class LocalDedup implements Dedup {
       coordinator
           .deQueue(ticket, MonotonicClock.millis())
           .thenAccept(departure -> had[0] = departure != Departure.NOT_HEAD);
-      Future<Boolean> result = Future.succeededFuture(held && had[0]);
-      synchronized (this) {
-        left = result;
-      }
+      leaving.complete(held && had[0]);
       turn.completeExceptionally(why);
-      return result;
+      return leaving.future();
     }
 
     @Override
