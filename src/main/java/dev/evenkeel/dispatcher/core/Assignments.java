@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.StepPlace;
 import java.util.List;
 import java.util.Objects;
@@ -32,6 +33,14 @@ final class Assignments {
   /** The number of the last assignment made. */
   long revision() {
     return revision;
+  }
+
+  /**
+   * Whether an assignment is later than all of this dispatcher. If no other one can be active, the
+   * cluster has begun anew since then.
+   */
+  boolean neverMade(Heartbeat.Seen seen) {
+    return seen.term() > term || seen.term() == term && seen.revision() > revision;
   }
 
   /** All that a live member owns now. */

@@ -213,6 +213,13 @@ final class HeartbeatHandler {
       throw Refusal.INVALID.error(
           "the cluster takes no tracks yet: upgrade all its nodes to this version first");
     }
+    if (beat.seen() != null && assignments.neverMade(beat.seen())) {
+      // It takes no assignment of this cluster for a later one, and would wait for ever.
+      throw Refusal.FENCED.error(
+          "track %s is of a cluster whose data is gone, and this one began without it: ask for"
+              + " another track",
+          beat.member());
+    }
     if (group != null && group.steps() != null && group.steps().isFullFor(beat.instance())) {
       throw Refusal.OVERLOADED.error(
           "coordinator %s has %s tracks, which is the limit of one",

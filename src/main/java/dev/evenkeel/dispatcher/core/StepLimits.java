@@ -145,7 +145,11 @@ final class StepLimits {
     }
     seat.untilMillis = nowMillis + timeoutMillis;
     seat.fresh |= fresh;
-    if (report.roster() >= seat.roster) {
+    if (allKnown && report.roster() > roster) {
+      // The list of another life of the cluster: that the track has heard of it says nothing.
+      roster = report.roster();
+      listChanged();
+    } else if (report.roster() >= seat.roster) {
       seat.roster = report.roster();
       seat.tracks = report.tracks();
     }

@@ -128,6 +128,45 @@ class CoordinatorGroupTest {
     assertThat(place("a").limit()).isEqualTo(5 + RANGE);
   }
 
+  private static Bench anew() {
+    Bench anew = new Bench(new ModelLog().topic(1, "t", 2));
+    anew.level = FeatureLevel.NEWEST;
+    anew.activate(List.of());
+    return anew;
+  }
+
+  /** The data of the cluster was deleted, and the program ran on. */
+  @Test
+  void aTrackOfAClusterThatBeganAnewIsLost() {
+    bench.activate(List.of());
+    join("a");
+    StepReport placed = at("a", 3);
+    StepReport aside =
+        new StepReport(0, 3, false, true, placed.roster(), placed.tracks());
+    StepReport back =
+        new StepReport(1, -1, false, false, placed.roster(), placed.tracks());
+    for (StepReport each : List.of(placed, aside, back)) {
+      assertThat(anew().refusal(track("a", each))).as("%s", each).isEqualTo(Refusal.FENCED);
+    }
+  }
+
+  @Test
+  void aTrackOfTheSameTermOfAClusterThatBeganAnewIsLostOrHasAPlace() {
+    join("a");
+    bench.send(track("a", at("a", 3)));
+    long revision = bench.told.get("a1").revision();
+    Heartbeat back =
+        track("a", new StepReport(1, -1, false, false, place("a").roster() + 9, 1));
+    Bench anew = anew();
+    assertThat(anew.refusal(back)).isEqualTo(Refusal.FENCED);
+    for (int i = 0; i < revision; i++) {
+      anew.send(track("b" + i, StepReport.FIRST));
+    }
+    Assignment given = (Assignment) anew.send(back);
+    assertThat(given.laterThan(1, revision)).isTrue();
+    assertThat(given.place().roster()).isGreaterThan(back.steps().roster());
+  }
+
   @Test
   void whoMayNotBeTheDispatcherAnyMoreGivesNothing() {
     join("a");

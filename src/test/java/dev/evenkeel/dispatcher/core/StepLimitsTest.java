@@ -47,4 +47,19 @@ class StepLimitsTest {
     limits.heard("a", "i", StepReport.FIRST, true, 10, 5_000, 10_001);
     assertThat(limits.place("i").from()).isZero();
   }
+
+  /** It had its place in a cluster that has begun anew since. */
+  @Test
+  void aListThatThereNeverWasIsNoListThatATrackKnows() {
+    StepLimits limits = new StepLimits(1, Long.MIN_VALUE);
+    limits.heard("a", "i", StepReport.FIRST, true, 10, 5_000, 0);
+    long former = limits.place("i").roster() + 50;
+    limits.heard("a", "i", new StepReport(0, 4, false, false, former, 7), true, 10, 5_000, 1);
+    limits.heard("b", "j", StepReport.FIRST, true, 10, 5_000, 2);
+    assertThat(limits.place("j").from()).as("a has not heard of b").isEqualTo(-1);
+    long roster = limits.place("i").roster();
+    assertThat(roster).isGreaterThan(former);
+    limits.heard("a", "i", new StepReport(0, 4, false, false, roster, 2), true, 10, 5_000, 3);
+    assertThat(limits.place("j").from()).isEqualTo(4);
+  }
 }
