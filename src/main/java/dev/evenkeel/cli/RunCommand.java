@@ -152,6 +152,7 @@ final class RunCommand implements Callable<Integer> {
     boolean node = nodeConf != null || given.containsKey(NodeOptions.NODE.key());
     RunClassPath classes = RunClassPath.of(classPath);
     RunTarget target = RunTarget.of(argument, VerticleConfig.read(conf), classes);
+    target.checkInstances(instances.get());
     VerticleRun run = new VerticleRun(target, instances.get(), classes.loader());
     if (node) {
       CommandFailure.refuseIf(

@@ -32,6 +32,8 @@ record RunTarget(String name, Class<? extends Deployable> verticle, JsonObject c
   /** The key of a {@link ConsumerVerticle} that sends messages to an address. */
   private static final String ADDRESS = "address";
 
+  private static final String MEMBER = "member";
+
   /** Verticles that nobody could ask on an event bus of their own. */
   private static final Set<Class<?>> ON_THE_BUS =
       Set.of(ProducerVerticle.class, GatewayVerticle.class, WebVerticle.class);
@@ -86,6 +88,19 @@ record RunTarget(String name, Class<? extends Deployable> verticle, JsonObject c
         "the address is '%s', and '%s' in the configuration: give one of them"
             .formatted(address, other));
     return new RunTarget(address, ConsumerVerticle.class, config.copy().put(ADDRESS, address));
+  }
+
+  /**
+   * Several members of one name would take it from each other for ever.
+   *
+   * @throws CommandFailure wrong usage: each of several instances would have the same name
+   */
+  void checkInstances(int instances) {
+    CommandFailure.refuseIf(
+        instances > 1 && verticle == ConsumerVerticle.class && config.getValue(MEMBER) != null,
+        ("with --instances %s, each instance would be member '%s', and they would take the name from"
+                + " each other: leave 'member' out of --conf FILE, and each gets a name of its own")
+            .formatted(instances, config.getValue(MEMBER)));
   }
 
   /** Whether it is of use only on the event bus of a cluster. */

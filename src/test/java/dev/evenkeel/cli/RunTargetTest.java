@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RunTargetTest {
   private static final RunClassPath OWN = RunClassPath.of(null);
@@ -124,6 +125,26 @@ class RunTargetTest {
         .hasMessageContaining("the address is 'orders.in', and 'x' in the configuration");
     assertThatThrownBy(() -> RunTarget.of("address:", consumer(), OWN))
         .hasMessageContaining("the address is empty");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"orders.in", "dev.evenkeel.ConsumerVerticle"})
+  void severalInstancesOfAConsumerCannotShareAName(String argument) {
+    RunTarget.of(argument, consumer(), OWN).checkInstances(4);
+    RunTarget named = RunTarget.of(argument, consumer().put("member", "billing-1"), OWN);
+    named.checkInstances(1);
+    assertThatThrownBy(() -> named.checkInstances(4))
+        .isInstanceOfSatisfying(
+            CommandFailure.class,
+            failure -> assertThat(failure.exitStatus()).isEqualTo(ExitStatus.WRONG_USAGE))
+        .hasMessageContaining("with --instances 4, each instance would be member 'billing-1'")
+        .hasMessageContaining("leave 'member' out of --conf FILE");
+  }
+
+  /** What a verticle of the user does with it is not known. */
+  @Test
+  void aMemberInTheConfigurationOfAnotherVerticleIsItsOwnMatter() {
+    RunTarget.of(Plain.class.getName(), new JsonObject().put("member", "m"), OWN).checkInstances(2);
   }
 
   @ParameterizedTest
