@@ -32,8 +32,9 @@ import org.slf4j.LoggerFactory;
  * Sends each message as a request to an address of the event bus. A reply finishes the message; a
  * failure, and no reply in time, are failed attempts.
  *
- * <p>While nobody listens at the address, no attempt counts. From the first message that finds
- * nobody on, messages are given back without being sent, until the cluster knows of a listener.
+ * <p>While nobody listens at the address, no attempt counts, nor does that of a message that waited
+ * for a handler when it was unregistered. From the first message that finds nobody on, messages are
+ * given back without being sent, until the cluster knows of a listener.
  *
  * <p>The body is the payload. The headers are those of the message and, with the {@link #PREFIX},
  * what else is known of it: see {@link #headers}.
@@ -46,6 +47,9 @@ public final class AddressHandler implements ConsumerHandler, MayBeAway {
   private static final String CODED = PREFIX + "base64-";
 
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
+
+  /** How Vert.x begins its answer for a handler that has not seen the message and never will. */
+  private static final String DISCARDED = "Discarded the request.";
 
   private static final LogLimiter WARNINGS = new LogLimiter();
 
@@ -183,12 +187,21 @@ public final class AddressHandler implements ConsumerHandler, MayBeAway {
       nobodyListens();
       return Future.failedFuture(nobody);
     }
+    if (kind == ReplyFailure.TIMEOUT && isDiscarded(reply.cause())) {
+      nobodyTakes();
+      return Future.failedFuture(nobody);
+    }
     if (kind == ReplyFailure.TIMEOUT) {
       return failed("no reply from '%s' within %s", Durations.format(timeoutMillis));
     }
     here();
     String why = reply.cause().getMessage();
     return failed("'%s' failed: %s", why == null ? "it gave no reason" : why);
+  }
+
+  /** No handler has seen the message: it was unregistered, or paused for too long, before that. */
+  private static boolean isDiscarded(Throwable cause) {
+    return cause.getMessage() != null && cause.getMessage().startsWith(DISCARDED);
   }
 
   private Future<Void> failed(String format, String what) {
@@ -211,13 +224,17 @@ public final class AddressHandler implements ConsumerHandler, MayBeAway {
     nextLookMillis = Clock.millis() + LOOK_MILLIS_MIN;
   }
 
-  private synchronized void nobodyListens() {
+  private synchronized void nobodyTakes() {
     if (!away) {
       away = true;
       nextLookMillis = Clock.millis() + lookMillis;
       // The cluster may know somebody who is gone, until it has noticed that.
       lookMillis = Math.min(2 * lookMillis, LOOK_MILLIS_MAX);
     }
+  }
+
+  private synchronized void nobodyListens() {
+    nobodyTakes();
     if (WARNINGS.mayLog(address, Clock.millis())) {
       warned = true;
       LOG.warn(

@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Consumers whose messages go to an address of a plain Vert.x. */
@@ -232,6 +233,32 @@ class AddressHandlerTest extends MemberBench {
     listen(this::reply);
     committed(5);
     assertThat(numbers()).containsExactly(0, 1, 2, 3, 4);
+    assertThat(header("evenkeel-attempt")).containsOnly("1");
+    assertThat(errors()).isEmpty();
+    await(consumer.close());
+  }
+
+  /** As when a verticle that is busy is deployed anew. */
+  @Test
+  void aMessageThatWaitsForAHandlerThatIsUnregisteredIsNoAttempt() {
+    AtomicInteger delivered = new AtomicInteger();
+    vertx
+        .eventBus()
+        .addOutboundInterceptor(
+            sent -> {
+              sent.next();
+              if (sent.message().address().equals(ADDRESS)) {
+                delivered.incrementAndGet();
+              }
+            });
+    MessageConsumer<Buffer> first = listen(this::reply).pause();
+    Consumer consumer = consumer(options());
+    grant(0, 0, 2);
+    Wait.until("one waits for the handler", () -> delivered.get() == 1);
+    await(first.unregister());
+    listen(this::reply);
+    committed(2);
+    assertThat(numbers()).containsExactly(0, 1);
     assertThat(header("evenkeel-attempt")).containsOnly("1");
     assertThat(errors()).isEmpty();
     await(consumer.close());
