@@ -18,6 +18,7 @@ import dev.evenkeel.dedup.StepReply;
 import dev.evenkeel.dedup.TurnListeners;
 import dev.evenkeel.dedup.Worker;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -77,6 +78,7 @@ final class HazelcastAutomata implements ClusterAutomata {
   private final StepBatches batches;
   private final TurnListeners listeners = new TurnListeners();
   private final HeardRounds heard;
+  private final SteadyTime time = new SteadyTime();
 
   /** How many nodes vote; 0: this member is no voter. */
   private volatile IntSupplier voters = () -> 0;
@@ -188,7 +190,7 @@ final class HazelcastAutomata implements ClusterAutomata {
   @Override
   public long nowMillis() {
     try {
-      return hazelcast.getCluster().getClusterTime();
+      return time.millis(hazelcast.getCluster().getClusterTime(), MonotonicClock.millis());
     } catch (HazelcastInstanceNotActiveException e) {
       // Nothing that bears this time goes anywhere any more.
       return System.currentTimeMillis();

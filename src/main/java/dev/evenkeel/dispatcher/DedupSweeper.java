@@ -52,8 +52,7 @@ final class DedupSweeper {
   private final DispatcherMeters meters;
   private long sweptMillis = Long.MIN_VALUE / 2;
 
-  /** Owners of claims that have ended → when that was first found out. */
-  private final Map<String, Long> endedSince = new HashMap<>();
+  private final EndedOwners endedOwners = new EndedOwners(SERVICE_MILLIS);
 
   /** Whether the last sweep found claims. */
   private boolean foundAny;
@@ -87,7 +86,9 @@ final class DedupSweeper {
         .compose(unknown -> ended(core, unknown))
         .compose(
             ended -> {
-              Set<String> services = endedForLong(ended);
+              Set<String> services =
+                  endedOwners.endedForLong(
+                      ended, sessions::reportedAgoMillis, MonotonicClock.millis());
               Set<String> unsure = new HashSet<>(services);
               unsure.removeIf(each -> !core.hasLeft(each));
               services.removeAll(unsure);
@@ -106,8 +107,7 @@ final class DedupSweeper {
             done -> {
               sweeping = false;
               if (done.failed()) {
-                // Nobody looked meanwhile: they may have been back.
-                endedSince.clear();
+                endedOwners.unknown();
                 LOG.debug("the dedup map could not be swept", done.cause());
               }
             });
@@ -186,7 +186,7 @@ final class DedupSweeper {
                     if (yes && !cluster.members().contains(each)) {
                       gone.add(each);
                     } else {
-                      endedSince.remove(each);
+                      endedOwners.back(each);
                     }
                   }));
     }
@@ -214,21 +214,6 @@ final class DedupSweeper {
       }
     }
     return Future.all(checks).map(ended);
-  }
-
-  /** Those that can no longer rely on any claim. */
-  private Set<String> endedForLong(Set<String> ended) {
-    long nowMillis = MonotonicClock.millis();
-    endedSince.keySet().retainAll(ended);
-    ended.forEach(each -> endedSince.putIfAbsent(each, nowMillis));
-    Set<String> forLong = new HashSet<>();
-    endedSince.forEach(
-        (each, sinceMillis) -> {
-          if (nowMillis - sinceMillis >= SERVICE_MILLIS) {
-            forLong.add(each);
-          }
-        });
-    return forLong;
   }
 
   private static boolean anyDeduplicates(DispatcherCore core) {

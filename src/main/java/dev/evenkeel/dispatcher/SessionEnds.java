@@ -107,6 +107,15 @@ final class SessionEnds {
     }
   }
 
+  /**
+   * How long ago the session was last reported; null: that is unknown, so surely not within the
+   * last {@value #RECENT_MILLIS} ms unless very many were.
+   */
+  Long reportedAgoMillis(String session) {
+    Long atMillis = recent.get(session);
+    return atMillis == null ? null : (Long) (clock.getAsLong() - atMillis);
+  }
+
   /** Sessions that were reported within the last {@value #RECENT_MILLIS} ms. */
   List<String> recent() {
     forgetOld();

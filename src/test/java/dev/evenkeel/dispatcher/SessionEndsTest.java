@@ -181,6 +181,8 @@ class SessionEndsTest {
     assertThat(ends.recent()).containsExactly("s-1", "s-3", "s-2");
     clock.addAndGet(1);
     assertThat(ends.recent()).containsExactly("s-3", "s-2");
+    assertThat(ends.reportedAgoMillis("s-1")).isNull();
+    assertThat(ends.reportedAgoMillis("s-2")).isEqualTo(1);
     times(SessionEnds.RECENT_MAX, i -> ends.reported("s-many-" + i));
     assertThat(ends.recent()).hasSize(SessionEnds.RECENT_MAX).doesNotContain("s-2");
   }
