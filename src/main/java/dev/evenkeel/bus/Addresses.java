@@ -51,6 +51,13 @@ public final class Addresses {
   public static final String DEDUP_STEPS = "evenkeel.dedup.steps";
 
   /**
+   * As {@link #DEDUP_STEPS}, for steps of a dedup by name: behind the session there is a {@code
+   * text} with that name. If a step changes who works on a key, the node tells that process.
+   * Answers say of claims of other sessions only since when they work.
+   */
+  public static final String DEDUP_CLAIMS = "evenkeel.dedup.claims";
+
+  /**
    * Each node passes on here what a session tells the process of a claim. A request is a {@code
    * text} with the name of that process and a {@code HeadMessage}.
    */
@@ -59,8 +66,9 @@ public final class Addresses {
   /**
    * Each node tells a session here whether the cluster still counts it as alive: it answers only
    * after a majority of the nodes has said that this node is a member. A request is a {@code text}
-   * with the session and another one with the name of a dedup service that the session uses, or an
-   * empty one. It does not count as a request in flight. The answer is an empty frame.
+   * with the session and another one with the name of a dedup that the session uses, or an empty
+   * one. It refuses a name with WRONG_VERSION if not all nodes know such dedups. It does not count
+   * as a request in flight. The answer is an empty frame.
    */
   public static final String DEDUP_HEARD = "evenkeel.dedup.heard";
 

@@ -4,6 +4,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.ShardGroups;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -140,6 +141,17 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
       ask(mine);
     }
     return result;
+  }
+
+  /**
+   * Whether every node of the cluster has said that it reads a {@link FeatureLevel}: once it is so,
+   * it stays so. Fails like {@link #refresh()}.
+   */
+  public Future<Boolean> allRead(int level) {
+    ClusterView view = current;
+    return view != null && view.featureLevel() >= level
+        ? Future.succeededFuture(true)
+        : refresh().map(next -> next.featureLevel() >= level);
   }
 
   /**

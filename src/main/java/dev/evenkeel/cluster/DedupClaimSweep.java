@@ -76,7 +76,7 @@ public final class DedupClaimSweep
 
   private boolean hasEnded(SharedClaim claim) {
     Worker worker = claim.worker();
-    return worker.shard() == Worker.SERVICE
+    return worker.isService()
         ? claim.sinceMillis() <= placedMillisMax && ended.contains(SERVICES + worker.member())
         : ended.contains(worker.member());
   }

@@ -339,7 +339,11 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
   private void giveBackUnknown(DedupKey key, long token) {
     Seat now = seat;
     SharedClaim unknown =
-        new SharedClaim(new Worker(now.member, 0, 0), token, settings.headMillisMax, 0);
+        new SharedClaim(
+            new Worker(now.member, settings.guarded ? Worker.SERVICE : 0, 0),
+            token,
+            settings.headMillisMax,
+            0);
     now.automata
         .step(new Step(Step.Kind.DEQUEUE, key, unknown))
         .thenAccept(reply -> tellNext(key, reply));

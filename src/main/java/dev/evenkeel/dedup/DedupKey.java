@@ -3,9 +3,10 @@ package dev.evenkeel.dedup;
 import java.nio.ByteBuffer;
 
 /**
- * A hash of 128 bits for a key or payload within a topic and a group.
+ * A hash of 128 bits for a key or payload within a topic and a group, or for a key of a {@link
+ * DedupScope#ofService dedup by name}.
  *
- * @param high the first eight bytes
+ * @param high the first eight bytes; for a dedup by name, a hash of the name
  * @param low the others
  */
 public record DedupKey(long high, long low) {
@@ -24,7 +25,12 @@ public record DedupKey(long high, long low) {
   /** The bits are a hash already. */
   @Override
   public int hashCode() {
-    return (int) (high ^ high >>> 32);
+    return folded(high ^ low);
+  }
+
+  /** A hash of one half. */
+  static int folded(long half) {
+    return (int) (half ^ half >>> 32);
   }
 
   @Override

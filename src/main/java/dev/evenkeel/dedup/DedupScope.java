@@ -8,29 +8,55 @@ import java.util.zip.CRC32C;
 import java.util.zip.Checksum;
 
 /**
- * Makes the dedup keys of one group and topic: equal bytes in another group or topic give another
- * key. Not safe for use from several threads.
+ * Makes the dedup keys of one group and topic, or of one dedup by name: equal bytes in another one
+ * give another key. Not safe for use from several threads.
  */
 public final class DedupScope {
   private final MessageDigest sha256;
   private final byte[] prefix;
 
+  /** Whether all keys have the hash of the prefix as their first half. */
+  private final boolean service;
+
+  private final long high;
+
   public DedupScope(String group, String topic) {
+    this(group, topic, false);
+  }
+
+  private DedupScope(String group, String topic, boolean service) {
+    this.service = service;
     prefix = new Bytes().text(group).text(topic).toArray();
     try {
       sha256 = MessageDigest.getInstance("SHA-256");
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("every Java has SHA-256", e);
     }
+    high = DedupKey.ofBytes(sha256.digest(prefix)).high();
+  }
+
+  /**
+   * Of a dedup by name. The first half of its keys is a hash of the name, so that nodes see to
+   * which dedup a key belongs.
+   */
+  public static DedupScope ofService(String name) {
+    return new DedupScope(name, "", true);
+  }
+
+  /** Whether a key may be one of this dedup by name. */
+  public boolean contains(DedupKey key) {
+    return service && key.high() == high;
   }
 
   /**
    * The first half of SHA-256 over scope and {@code bytes}, so that nobody can craft a message that
-   * has the key of another one. Takes some hundred nanoseconds.
+   * has the key of another one. For a dedup by name, the first eight bytes of that hash are the
+   * second half of the key. Takes some hundred nanoseconds.
    */
   public DedupKey key(byte[] bytes) {
     sha256.update(prefix);
-    return DedupKey.ofBytes(sha256.digest(bytes));
+    DedupKey key = DedupKey.ofBytes(sha256.digest(bytes));
+    return service ? new DedupKey(high, key.high()) : key;
   }
 
   /**

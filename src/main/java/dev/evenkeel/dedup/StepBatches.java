@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StepBatches {
   /**
-   * How many buckets the shared map has. A bucket takes one batch of steps after another: fewer
-   * buckets make larger batches, more buckets spread the work over more members. All processes of a
-   * cluster must use the same number.
+   * How many buckets the shared map has for keys of groups, and once more for keys of dedups by
+   * name. A bucket takes one batch of steps after another: fewer buckets make larger batches, more
+   * buckets spread the work over more members. All processes of a cluster must use the same number.
    */
   public static final int BUCKETS = 16;
 
@@ -83,7 +83,7 @@ public final class StepBatches {
   private volatile boolean closed;
 
   /**
-   * @param buckets how many there are, a power of two
+   * @param buckets how many there are of each kind, a power of two
    * @param executor one thread: all sending is done there
    * @param homes gives what runs tasks for the caller, which gets its reply there; or null. It
    *     gives equal ones for one caller
@@ -96,13 +96,20 @@ public final class StepBatches {
     this.carrier = carrier;
     this.executor = executor;
     this.homes = homes;
-    this.buckets = new Bucket[buckets];
+    this.buckets = new Bucket[2 * buckets];
     Arrays.setAll(this.buckets, Bucket::new);
   }
 
-  /** The bucket of a key. Every process of a cluster must compute the same one. */
-  private Bucket bucket(DedupKey key) {
-    return buckets[key.hashCode() * 0x9e3779b9 >>> 16 & buckets.length - 1];
+  /**
+   * The bucket of a step: one of the first half, or one of the second half if the claim is one of a
+   * program. So no step of a group meets such a claim. Every process of a cluster must compute the
+   * same bucket.
+   */
+  private Bucket bucket(Step step) {
+    int each = buckets.length / 2;
+    boolean service = step.claim().worker().isService();
+    int hash = DedupKey.folded(service ? step.key().low() : step.key().high());
+    return buckets[(hash * 0x9e3779b9 >>> 16 & each - 1) + (service ? each : 0)];
   }
 
   /**
@@ -116,7 +123,7 @@ public final class StepBatches {
               "more than " + WAITING_STEPS_MAX + " steps wait for the shared map"));
     }
     Pending pending = new Pending(step, homes.get(), new CompletableFuture<>());
-    Bucket bucket = bucket(step.key());
+    Bucket bucket = bucket(step);
     if (bucket.add(pending)) {
       execute(() -> send(bucket));
     }

@@ -19,4 +19,9 @@ public record Worker(String member, long shard, long work) {
   public Worker {
     Objects.requireNonNull(member);
   }
+
+  /** Whether it is a program, and no consumer. */
+  public boolean isService() {
+    return shard == SERVICE;
+  }
 }

@@ -5,6 +5,7 @@ import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.LocalObjects;
@@ -12,6 +13,7 @@ import dev.evenkeel.client.Acks;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.internal.EvenkeelClientImpl;
+import dev.evenkeel.client.internal.member.ServiceDedup;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.gateway.access.ApiRules;
@@ -108,7 +110,8 @@ public final class GatewayVerticle extends VerticleBase {
     String member = link.clusterMember();
     SharedAutomata automata = member == null ? null : ClusterMembers.shared(member);
     if (automata != null) {
-      dedup = new SessionDedup(automata);
+      ClusterDirectory directory = EvenkeelClientImpl.directoryOf(client);
+      dedup = new SessionDedup(automata, () -> ServiceDedup.known(directory));
       dedup.start(vertx);
     }
     ApiAnswers answers = new ApiAnswers();

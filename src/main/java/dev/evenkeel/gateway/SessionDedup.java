@@ -4,6 +4,9 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.dedup.Answer;
+import dev.evenkeel.dedup.DedupScope;
+import dev.evenkeel.dedup.Departure;
 import dev.evenkeel.dedup.HeadMessage;
 import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.dedup.SharedBucket;
@@ -27,25 +30,35 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * Carries out the dedup steps of sessions, with the automata of this node: see {@link
- * Addresses#DEDUP_STEPS}, {@link Addresses#DEDUP_TELL} and {@link Addresses#DEDUP_HEARD}.
+ * Addresses#DEDUP_STEPS}, {@link Addresses#DEDUP_CLAIMS}, {@link Addresses#DEDUP_TELL} and {@link
+ * Addresses#DEDUP_HEARD}.
  *
- * <p>Which session sent a request is not known here, only which one its body names. So it checks
- * the form alone. A program that names another session disturbs deduplication and nothing else.
+ * <p>Whether the session that a body names is the one that sends it, and may use the dedup that it
+ * names, is checked where sessions send: see {@code SessionRules}. A claim may be given back that
+ * comes from a former session of the same program. Only that program knows the name of its former
+ * session, at least if it uses dedups by name alone: nobody is told whose claim works.
  */
 final class SessionDedup {
   private final SharedAutomata automata;
+  private final Supplier<Future<Void>> byName;
   private final List<MessageConsumer<Buffer>> consumers = new ArrayList<>();
 
-  SessionDedup(SharedAutomata automata) {
+  /**
+   * @param byName fails if not all nodes of the cluster know dedups by name
+   */
+  SessionDedup(SharedAutomata automata, Supplier<Future<Void>> byName) {
     this.automata = automata;
+    this.byName = byName;
   }
 
   void start(Vertx vertx) {
     FrameCodec.register(vertx);
     serve(vertx, Addresses.DEDUP_STEPS, this::steps);
+    serve(vertx, Addresses.DEDUP_CLAIMS, this::claims);
     serve(vertx, Addresses.DEDUP_TELL, this::tell);
     serve(vertx, Addresses.DEDUP_HEARD, this::heard);
   }
@@ -64,16 +77,73 @@ final class SessionDedup {
   }
 
   private Future<Buffer> steps(Buffer body) {
-    List<CompletableFuture<StepReply>> replies = new ArrayList<>();
-    for (Step step : checked(body)) {
+    ByteReader in = new ByteReader(body.getBytes());
+    String session = Names.check("session", in.neededText());
+    List<Step> steps = checked(in, session);
+    for (Step step : steps) {
+      if (step.claim().worker().isService()) {
+        throw Refusal.INVALID.error("session %s claims a key and names no dedup", session);
+      }
+    }
+    return answer(begun(steps));
+  }
+
+  private Future<Buffer> claims(Buffer body) {
+    ByteReader in = new ByteReader(body.getBytes());
+    String session = Names.check("session", in.neededText());
+    String name = Names.check("dedup", in.neededText());
+    DedupScope scope = DedupScope.ofService(name);
+    List<Step> steps = checked(in, session);
+    for (Step step : steps) {
+      if (!step.claim().worker().isService() || !scope.contains(step.key())) {
+        throw Refusal.INVALID.error("the key %s is none of the dedup '%s'", step.key(), name);
+      }
+    }
+    return byName
+        .get()
+        .compose(
+            all -> {
+              List<CompletableFuture<StepReply>> replies = begun(steps);
+              for (int i = 0; i < replies.size(); i++) {
+                Step step = steps.get(i);
+                replies.set(i, replies.get(i).thenApply(reply -> told(step, session, reply)));
+              }
+              return answer(replies);
+            });
+  }
+
+  /**
+   * Tells who works now, if that is another session: the one that asked learns only its times.
+   * Whoever does not know a claim of its own gives it back, so it is told of whenever one has to
+   * wait for it.
+   */
+  private StepReply told(Step step, String session, StepReply reply) {
+    SharedClaim head = reply.head();
+    if (head == null || head.worker().member().equals(session)) {
+      return reply;
+    }
+    if (reply.answer() == Answer.BLOCK
+        || reply.departure() != null && reply.departure() != Departure.LEFT_QUEUE) {
+      automata.tell(step.key(), head);
+    }
+    return new StepReply(reply.answer(), reply.departure(), reply.evicted(), head.anonymous());
+  }
+
+  private List<CompletableFuture<StepReply>> begun(List<Step> steps) {
+    List<CompletableFuture<StepReply>> replies = new ArrayList<>(steps.size());
+    for (Step step : steps) {
       replies.add(automata.step(step).toCompletableFuture());
     }
+    return replies;
+  }
+
+  private Future<Buffer> answer(List<CompletableFuture<StepReply>> replies) {
     Promise<Buffer> answered = Promise.promise();
     CompletableFuture.allOf(replies.toArray(CompletableFuture<?>[]::new))
         .whenComplete(
             (done, failure) -> {
               if (failure == null) {
-                answered.complete(answer(replies));
+                answered.complete(frame(replies));
               } else {
                 answered.fail(
                     failure instanceof CompletionException ? failure.getCause() : failure);
@@ -82,9 +152,7 @@ final class SessionDedup {
     return answered.future();
   }
 
-  private static List<Step> checked(Buffer body) {
-    ByteReader in = new ByteReader(body.getBytes());
-    String session = Names.check("session", in.neededText());
+  private static List<Step> checked(ByteReader in, String session) {
     List<Step> steps;
     try {
       steps = SharedCodec.steps(in.raw(in.remaining()));
@@ -110,7 +178,7 @@ final class SessionDedup {
     }
   }
 
-  private Buffer answer(List<CompletableFuture<StepReply>> replies) {
+  private Buffer frame(List<CompletableFuture<StepReply>> replies) {
     List<StepReply> all = replies.stream().map(CompletableFuture::join).toList();
     Bytes answer = new Bytes().i64(automata.nowMillis());
     // How many keys overflowed is counted where the map is.
@@ -132,8 +200,10 @@ final class SessionDedup {
   private Future<Buffer> heard(Buffer body) {
     ByteReader in = new ByteReader(body.getBytes());
     Names.check("session", in.neededText());
-    in.text();
+    boolean named = !in.text().isEmpty();
     in.end();
-    return Future.fromCompletionStage(automata.heard()).map(majority -> Frames.answer(new byte[0]));
+    return (named ? byName.get() : Future.succeededFuture())
+        .compose(all -> Future.fromCompletionStage(automata.heard()))
+        .map(majority -> Frames.answer(new byte[0]));
   }
 }

@@ -13,6 +13,21 @@ class DedupKeyTest {
   }
 
   @Test
+  void keysOfADedupByNameShowTheirName() {
+    DedupScope scope = DedupScope.ofService("d");
+    DedupKey one = scope.key(utf8("k"));
+    DedupKey two = scope.key(utf8("l"));
+    assertThat(one.high()).isEqualTo(two.high());
+    assertThat(one.low()).isNotEqualTo(two.low());
+    assertThat(one.hashCode()).isNotEqualTo(two.hashCode());
+    assertThat(scope.contains(one)).isTrue();
+    DedupScope another = DedupScope.ofService("e");
+    assertThat(another.contains(one)).isFalse();
+    assertThat(another.key(utf8("k")).low()).isNotEqualTo(one.low());
+    assertThat(scope.contains(new DedupScope("d", "").key(utf8("k")))).isFalse();
+  }
+
+  @Test
   void whatIsEqualInOneScopeIsTheSameAndInAnotherItIsNot() {
     DedupKey key = new DedupScope("g", "t").key(utf8("k"));
     assertThat(new DedupScope("g", "t").key(utf8("k"))).isEqualTo(key).hasSameHashCodeAs(key);

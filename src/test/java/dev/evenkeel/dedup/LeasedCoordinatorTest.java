@@ -39,6 +39,7 @@ class LeasedCoordinatorTest {
   /** A process under one name. */
   private final class Seat implements SharedAutomata {
     final String name;
+    final List<Worker> workers = new ArrayList<>();
     Turns turns;
 
     /** When the cluster heard of it last. */
@@ -82,6 +83,7 @@ class LeasedCoordinatorTest {
 
     @Override
     public CompletionStage<StepReply> step(Step step) {
+      workers.add(step.claim().worker());
       CompletableFuture<StepReply> reply = new CompletableFuture<>();
       byte[] bytes = SharedCodec.steps(List.of(step));
       send(
@@ -306,6 +308,40 @@ class LeasedCoordinatorTest {
     assertThat(b.coordinator.isHeld(successor)).isTrue();
     assertThat(a.coordinator.isHeld(works)).isFalse();
     assertThat(works.lost().toCompletableFuture()).isDone();
+  }
+
+  /** Any session may send a message that names another one. */
+  @Example
+  void aForgedMessageMakesNobodyWork() {
+    LeasedClaim works = a.answered();
+    LeasedClaim waits = b.answered();
+    SharedClaim tail = waits.ticket.claim;
+    for (long until : new long[] {tail.waitsUntilMillis(), 0, Long.MAX_VALUE}) {
+      b.seat.turns.head(KEY, tail.token(), until);
+      settle();
+      assertThat(turn(waits)).isNull();
+      assertThat(b.coordinator.isHeld(waits)).isFalse();
+    }
+    // Of a claim that there is not, and of one that works.
+    b.seat.turns.head(KEY, tail.token() + 1, 0);
+    a.seat.turns.head(new DedupKey(9, 9), works.ticket.claim.token(), 0);
+    settle();
+    assertThat(a.coordinator.isHeld(works)).isTrue();
+    a.coordinator.giveBack(works);
+    settle();
+    assertThat(b.coordinator.isHeld(waits)).isTrue();
+  }
+
+  /** So the node finds it where the claims of programs are. */
+  @Example
+  void aClaimThatNobodyKnowsIsGivenBackAsOneOfAProgram() {
+    LeasedClaim works = a.answered();
+    SharedClaim claim = works.ticket.claim;
+    a.seat.turns.head(KEY, claim.token() + 1, 0);
+    assertThat(network).hasSize(1);
+    settle();
+    assertThat(a.seat.workers).isNotEmpty().allMatch(Worker::isService);
+    assertThat(a.coordinator.isHeld(works)).isTrue();
   }
 
   @Example

@@ -8,6 +8,8 @@ import dev.evenkeel.protocol.RefusedException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.BiConsumer;
@@ -100,6 +102,34 @@ class StepBatchesTest {
     ask();
     run();
     assertThat(carried).hasSize(3);
+  }
+
+  /** The buckets of groups' keys are those of former versions. */
+  @Test
+  void claimsOfProgramsHaveBucketsOfTheirOwn() {
+    StepBatches many = new StepBatches(16, this::carry, tasks::add, () -> null);
+    Set<Integer> ofGroups = new TreeSet<>();
+    Set<Integer> ofPrograms = new TreeSet<>();
+    for (long i = 0; i < 1_000; i++) {
+      long half = i * 0x9e3779b97f4a7c15L;
+      many.step(step(new DedupKey(half, 1), 0));
+      run();
+      int hash = (int) (half ^ half >>> 32);
+      assertThat(carried.get(0).bucket).isEqualTo(hash * 0x9e3779b9 >>> 16 & 15);
+      ofGroups.add(carried.get(0).bucket);
+      reply(carried.remove(0));
+      many.step(step(new DedupKey(1, half), Worker.SERVICE));
+      run();
+      ofPrograms.add(carried.get(0).bucket);
+      reply(carried.remove(0));
+    }
+    assertThat(ofGroups).hasSize(16).allMatch(number -> number < 16);
+    assertThat(ofPrograms).hasSize(16).allMatch(number -> number >= 16 && number < 32);
+  }
+
+  private static Step step(DedupKey key, long shard) {
+    SharedClaim claim = new SharedClaim(new Worker("m", shard, 0), 1, 1_000, 1_000);
+    return new Step(Step.Kind.DEQUEUE, key, claim);
   }
 
   @Test

@@ -22,6 +22,7 @@ import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ReplicasRequest;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.dedup.DedupKey;
+import dev.evenkeel.dedup.DedupScope;
 import dev.evenkeel.dedup.HeadMessage;
 import dev.evenkeel.dedup.SharedClaim;
 import dev.evenkeel.dedup.SharedCodec;
@@ -242,6 +243,16 @@ record SessionRequests(String topic, int topicId, String group, List<String> nod
                 new Step(Step.Kind.ENQUEUE, key, claim), new Step(Step.Kind.DEQUEUE, key, claim)));
     all.add(
         new Sample(Addresses.DEDUP_STEPS, new Bytes().text(session).raw(steps).toArray(), null));
+    Worker program = new Worker(session, Worker.SERVICE, 1);
+    DedupKey named = DedupScope.ofService("d").key(new byte[] {1});
+    byte[] claims =
+        SharedCodec.steps(
+            List.of(new Step(Step.Kind.DEQUEUE, named, new SharedClaim(program, 1, 1_000, 1))));
+    all.add(
+        new Sample(
+            Addresses.DEDUP_CLAIMS,
+            new Bytes().text(session).text("d").raw(claims).toArray(),
+            null));
     byte[] head = new HeadMessage(key, 1, 1).bytes();
     all.add(new Sample(Addresses.DEDUP_TELL, new Bytes().text(session).raw(head).toArray(), null));
     all.add(new Sample(Addresses.DEDUP_HEARD, new Bytes().text(session).text("d").toArray(), null));

@@ -11,6 +11,7 @@ import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.dedup.Answer;
 import dev.evenkeel.dedup.Claim;
 import dev.evenkeel.dedup.DedupKey;
+import dev.evenkeel.dedup.DedupScope;
 import dev.evenkeel.dedup.Departure;
 import dev.evenkeel.dedup.HeadMessage;
 import dev.evenkeel.dedup.SharedAutomata;
@@ -43,7 +44,10 @@ class SessionDedupTest {
 
   @Closing private final Vertx vertx = Vertx.vertx();
   private final Automata automata = new Automata();
-  private final SessionDedup dedup = new SessionDedup(automata);
+  private RefusedException older;
+  private final SessionDedup dedup =
+      new SessionDedup(
+          automata, () -> older == null ? Future.succeededFuture() : Future.failedFuture(older));
 
   @BeforeEach
   void start() {
@@ -113,6 +117,26 @@ class SessionDedupTest {
     return new Step(Step.Kind.DEQUEUE, KEY, claim(session, token));
   }
 
+  private static final DedupScope SCOPE = DedupScope.ofService("d");
+  private static final DedupKey OF_D = SCOPE.key(new byte[] {1});
+
+  private static Step service(Step.Kind kind, DedupKey key, String session, long token) {
+    Worker worker = new Worker(session, Worker.SERVICE, token);
+    return new Step(kind, key, new SharedClaim(worker, token, 60_000, NOW + 60_000));
+  }
+
+  private static Buffer claims(String session, String name, Step... steps) {
+    byte[] bytes = SharedCodec.steps(List.of(steps));
+    return Buffer.buffer(new Bytes().text(session).text(name).raw(bytes).toArray());
+  }
+
+  private StepReply claim(Step.Kind kind, String session, long token) {
+    ByteReader answer =
+        ask(Addresses.DEDUP_CLAIMS, claims(session, "d", service(kind, OF_D, session, token)));
+    assertThat(answer.i64()).isEqualTo(NOW);
+    return SharedCodec.replies(answer.raw(answer.remaining())).replies().get(0);
+  }
+
   private static Buffer body(String session, byte[] rest) {
     return Buffer.buffer(new Bytes().text(session).raw(rest).toArray());
   }
@@ -153,6 +177,66 @@ class SessionDedupTest {
         body("s-2", SharedCodec.steps(List.of(enqueue("s-2", 1), enqueue("s-1", 1)))),
         "session s-2 asks for a key for s-1");
     assertThat(automata.bucket.keys()).isZero();
+  }
+
+  @Test
+  void whoWorksIsToldByTheNodeAndNotToOthers() {
+    assertThat(claim(Step.Kind.ENQUEUE, "s-1", 1).head().token()).isOne();
+    StepReply waits = claim(Step.Kind.ENQUEUE, "s-2", 2);
+    assertThat(waits.answer()).isEqualTo(Answer.BLOCK);
+    assertThat(waits.head().worker()).isEqualTo(new Worker("", Worker.SERVICE, 0));
+    assertThat(waits.head().token()).isZero();
+    assertThat(waits.head().sinceMillis()).isEqualTo(NOW);
+    assertThat(automata.told).containsExactly(OF_D + " s-1/-1#1 " + (NOW + 60_000));
+    assertThat(claim(Step.Kind.ENQUEUE, "s-3", 3).answer()).isEqualTo(Answer.DECLINE);
+    assertThat(automata.told).hasSize(1);
+    StepReply left = claim(Step.Kind.DEQUEUE, "s-1", 1);
+    assertThat(left.departure()).isEqualTo(Departure.PASSED_ON);
+    assertThat(left.head().worker().member()).isEmpty();
+    assertThat(automata.told).endsWith(OF_D + " s-2/-1#2 " + (NOW + 60_000)).hasSize(2);
+  }
+
+  @Test
+  void stepsOfADedupAreOfItsKeysAndOfProgramsOnly() {
+    DedupKey ofAnother = DedupScope.ofService("e").key(new byte[] {1});
+    for (Step wrong :
+        List.of(
+            service(Step.Kind.ENQUEUE, ofAnother, "s-1", 1),
+            service(Step.Kind.DEQUEUE, ofAnother, "s-1", 1),
+            new Step(Step.Kind.ENQUEUE, OF_D, claim("s-1", 1)))) {
+      refused(
+          Refusal.INVALID, Addresses.DEDUP_CLAIMS, claims("s-1", "d", wrong), "none of the dedup");
+    }
+    refused(
+        Refusal.INVALID,
+        Addresses.DEDUP_CLAIMS,
+        claims("s-1", "d", service(Step.Kind.ENQUEUE, OF_D, "s-2", 1)),
+        "session s-1 asks for a key for s-2");
+    refused(Refusal.INVALID, Addresses.DEDUP_CLAIMS, claims("s-1", "a/b"), "bad dedup name");
+    refused(Refusal.INVALID, Addresses.DEDUP_CLAIMS, claims("s-1", ""), "needs a name");
+    for (Step.Kind kind : Step.Kind.values()) {
+      byte[] nameless = SharedCodec.steps(List.of(service(kind, OF_D, "s-1", 1)));
+      refused(Refusal.INVALID, Addresses.DEDUP_STEPS, body("s-1", nameless), "names no dedup");
+    }
+    assertThat(automata.bucket.keys()).isZero();
+  }
+
+  @Test
+  void dedupsByNameWaitUntilAllNodesKnowThem() {
+    older = Refusal.WRONG_VERSION.error("an older version");
+    Buffer named = Buffer.buffer(new Bytes().text("s-1").text("d").toArray());
+    refused(Refusal.WRONG_VERSION, Addresses.DEDUP_HEARD, named, "an older version");
+    refused(
+        Refusal.WRONG_VERSION,
+        Addresses.DEDUP_CLAIMS,
+        claims("s-1", "d", service(Step.Kind.ENQUEUE, OF_D, "s-1", 1)),
+        "an older version");
+    assertThat(automata.bucket.keys()).isZero();
+    Buffer plain = Buffer.buffer(new Bytes().text("s-1").text("").toArray());
+    assertThat(ask(Addresses.DEDUP_HEARD, plain).remaining()).isZero();
+    older = null;
+    assertThat(ask(Addresses.DEDUP_HEARD, named).remaining()).isZero();
+    assertThat(claim(Step.Kind.ENQUEUE, "s-1", 1).answer()).isEqualTo(Answer.ACCEPT);
   }
 
   @Test

@@ -125,7 +125,7 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
 
   @Override
   public ServiceDedup dedup(DedupOptions options) {
-    ServiceDedup dedup = ServiceDedup.over(link, options);
+    ServiceDedup dedup = ServiceDedup.over(link, directory, options);
     if (!keep(dedup, dedups)) {
       dedup.close();
       throw new RefusedException(Refusal.UNAVAILABLE, "the client is closed");
@@ -220,6 +220,11 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
   /** The clock by which the delayed messages of a client are due. */
   public static DueClock dueClockOf(EvenkeelClient client) {
     return ((EvenkeelClientImpl) client).directory.dueClock();
+  }
+
+  /** What a client knows of its cluster. */
+  public static ClusterDirectory directoryOf(EvenkeelClient client) {
+    return ((EvenkeelClientImpl) client).directory;
   }
 
   @Override

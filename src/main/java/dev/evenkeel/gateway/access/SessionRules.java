@@ -235,27 +235,46 @@ public final class SessionRules {
     }
   }
 
-  /** Checks what a session asks of the dedup keys: they are hashes, and tell no group. */
+  /** Checks what a session asks of the keys of groups: they are hashes, and tell no group. */
   public static void dedup(Principal principal, String session, Buffer request, boolean steps) {
-    String named = new ByteReader(Frames.bytes(request)).neededText();
-    if (steps && !named.equals(session)) {
-      throw Refusal.FORBIDDEN.error("session %s speaks for %s", session, named);
+    ByteReader in = new ByteReader(Frames.bytes(request));
+    if (steps) {
+      itself(session, in);
+    } else {
+      in.neededText();
     }
     if (principal.bound() && principal.may().stream().noneMatch(p -> p.kind() == Kind.GROUP)) {
       throw principal.denied("group:NAME, whatever the name");
     }
   }
 
-  /** Checks a question whether the session is alive, and whether it may use a dedup service. */
-  public static void heard(Principal principal, String session, Buffer request) {
-    ByteReader in = new ByteReader(Frames.bytes(request));
+  private static void itself(String session, ByteReader in) {
     String named = in.neededText();
     if (!named.equals(session)) {
       throw Refusal.FORBIDDEN.error("session %s speaks for %s", session, named);
     }
-    String service = in.text();
-    if (principal.bound() && !service.isEmpty()) {
-      principal.require(Kind.GROUP, service);
+  }
+
+  /** Checks steps of a dedup by name. The node that answers checks whether the keys are its own. */
+  public static void claims(Principal principal, String session, Buffer request) {
+    ByteReader in = new ByteReader(Frames.bytes(request));
+    itself(session, in);
+    dedup(principal, in.neededText());
+  }
+
+  /** Checks a question whether the session is alive, and whether it may use a dedup by name. */
+  public static void heard(Principal principal, String session, Buffer request) {
+    ByteReader in = new ByteReader(Frames.bytes(request));
+    itself(session, in);
+    String name = in.text();
+    if (!name.isEmpty()) {
+      dedup(principal, name);
+    }
+  }
+
+  private static void dedup(Principal principal, String name) {
+    if (principal.bound()) {
+      principal.require(Kind.GROUP, name);
     }
   }
 

@@ -70,6 +70,7 @@ record SessionAddresses(String node, SessionRules rules) {
       case Addresses.VIEW -> {}
       case Addresses.DEDUP_STEPS, Addresses.DEDUP_TELL ->
           SessionRules.dedup(principal, session, body, address.equals(Addresses.DEDUP_STEPS));
+      case Addresses.DEDUP_CLAIMS -> SessionRules.claims(principal, session, body);
       case Addresses.DEDUP_HEARD -> SessionRules.heard(principal, session, body);
       default -> throw noAddress(address);
     }

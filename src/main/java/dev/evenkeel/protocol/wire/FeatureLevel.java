@@ -119,6 +119,12 @@ public final class FeatureLevel {
   public static final int DEDUP_KEYS = 10;
 
   /**
+   * From here on every node knows dedups by name, and does not free the keys of a program while
+   * that one may still rely on them.
+   */
+  public static final int DEDUPS_BY_NAME = 10;
+
+  /**
    * From which level on topics have each of the settings after the first three, in the order of
    * {@link dev.evenkeel.protocol.TopicConfig}.
    */

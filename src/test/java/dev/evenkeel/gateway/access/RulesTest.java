@@ -283,6 +283,23 @@ class RulesTest {
   }
 
   @Test
+  void stepsOfADedupNeedItsNameAsAGroupAndTheSessionItself() {
+    Buffer steps = Buffer.buffer(new Bytes().text("s-1").text("pages").toArray());
+    SessionRules.claims(user("group:pages"), "s-1", steps);
+    SessionRules.heard(user("group:pages"), "s-1", steps);
+    SessionRules.claims(Principal.ANYBODY, "s-1", steps);
+    for (Principal another : List.of(user("group:page"), user("admin:*"), user())) {
+      refused(Refusal.FORBIDDEN, () -> SessionRules.claims(another, "s-1", steps));
+      refused(Refusal.FORBIDDEN, () -> SessionRules.heard(another, "s-1", steps));
+    }
+    refused(Refusal.FORBIDDEN, () -> SessionRules.claims(user("group:pages"), "s-2", steps));
+    refused(Refusal.FORBIDDEN, () -> SessionRules.claims(Principal.ANYBODY, "s-2", steps));
+    Buffer nameless = Buffer.buffer(new Bytes().text("s-1").text("").toArray());
+    refused(Refusal.FORBIDDEN, () -> SessionRules.claims(user("group:pages"), "s-1", nameless));
+    SessionRules.heard(user("consume:orders"), "s-1", nameless);
+  }
+
+  @Test
   void aCandidateNeedsItsElectionAsAGroup() {
     JsonObject open = new JsonObject().put("action", "open").put("election", "nightly");
     JsonObject watch = open.copy().put("action", "watch").put("candidate", "x.y");

@@ -53,7 +53,7 @@ class SessionAddressesTest {
       return Frames.request(Op.LEVEL_REPORT, new Bytes());
     }
     return address.startsWith("evenkeel.dedup.")
-        ? Buffer.buffer(new Bytes().text("s-1").view().array())
+        ? Buffer.buffer(new Bytes().text("s-1").text("d").toArray())
         : Frames.request(Op.BROWSE, new Bytes());
   }
 
@@ -66,6 +66,7 @@ class SessionAddressesTest {
         "evenkeel.node.n.1.dealer",
         Addresses.VIEW,
         "evenkeel.dedup.steps",
+        "evenkeel.dedup.claims",
         "evenkeel.dedup.tell"
       })
   void thisNodeAnswersForItself(String address) {
@@ -228,6 +229,7 @@ class SessionAddressesTest {
         "evenkeel.member.a.level.level",
         "evenkeel.dedup.s-2",
         "evenkeel.dedup.steps",
+        "evenkeel.dedup.claims",
         "evenkeel.api.produce"
       })
   void aSessionListensToNothingElse(String address) {

@@ -54,6 +54,7 @@ final class LinkAutomata implements SharedAutomata {
 
   private final Link link;
   private final String session;
+  private final Home context;
   private final StepBatches batches;
   private final TurnListeners listeners = new TurnListeners();
   private final ClusterTime time = new ClusterTime();
@@ -69,9 +70,8 @@ final class LinkAutomata implements SharedAutomata {
   private LinkAutomata(Link link, String session) {
     this.link = link;
     this.session = session;
-    Context context = EventLoops.forConnections(link.vertx());
-    batches =
-        new StepBatches(StepBatches.BUCKETS, this::carry, new Home(context), this::callersHome);
+    context = new Home(EventLoops.forConnections(link.vertx()));
+    batches = batches(this::carry);
     messages = link.listen(Addresses.dedup(session), this::headChanged);
   }
 
@@ -94,6 +94,73 @@ final class LinkAutomata implements SharedAutomata {
               return new LinkAutomata(link, session);
             });
     return automata.knowsTime() ? automata : null;
+  }
+
+  /**
+   * As {@link #of(Link, String)}, for the claims of a dedup by name. Requests name it, so that
+   * nodes see whether the session may use it.
+   */
+  static SharedAutomata ofService(Link link, String session, String name) {
+    return of(link, session) instanceof LinkAutomata automata ? automata.new Service(name) : null;
+  }
+
+  /** The automata of a dedup by name. Everything but the steps is the same for all of a session. */
+  private final class Service implements SharedAutomata {
+    private final String name;
+    private final StepBatches steps;
+
+    Service(String name) {
+      this.name = name;
+      steps = batches(this::carry);
+    }
+
+    private CompletionStage<byte[]> carry(int bucket, byte[] batch) {
+      Bytes head = new Bytes(session.length() + name.length() + 2 * Integer.BYTES + batch.length);
+      return request(Addresses.DEDUP_CLAIMS, head.text(session).text(name), batch);
+    }
+
+    @Override
+    public CompletionStage<StepReply> step(Step step) {
+      return steps.step(step);
+    }
+
+    /** The node tells other sessions. */
+    @Override
+    public void tell(DedupKey key, Claim head) {
+      if (head.worker().member().equals(session)) {
+        LinkAutomata.this.tell(key, head);
+      }
+    }
+
+    @Override
+    public String member() {
+      return session;
+    }
+
+    @Override
+    public int listen(Turns turns) {
+      return LinkAutomata.this.listen(turns);
+    }
+
+    @Override
+    public void forget(int number) {
+      LinkAutomata.this.forget(number);
+    }
+
+    @Override
+    public long nowMillis() {
+      return LinkAutomata.this.nowMillis();
+    }
+
+    @Override
+    public CompletionStage<Void> heard() {
+      return LinkAutomata.this.heard();
+    }
+
+    @Override
+    public long silentMillisMax() {
+      return LinkAutomata.this.silentMillisMax();
+    }
   }
 
   /** A session that has ended cannot be listened for any more. */
@@ -119,7 +186,7 @@ final class LinkAutomata implements SharedAutomata {
       }
       asksForTime = true;
     }
-    request(SharedCodec.steps(List.of()))
+    carry(0, SharedCodec.steps(List.of()))
         .whenComplete(
             (answer, failure) -> {
               synchronized (this) {
@@ -162,22 +229,24 @@ final class LinkAutomata implements SharedAutomata {
     return batches.step(step);
   }
 
+  private StepBatches batches(StepBatches.Carrier carrier) {
+    return new StepBatches(StepBatches.BUCKETS, carrier, context, this::callersHome);
+  }
+
   private CompletionStage<byte[]> carry(int bucket, byte[] steps) {
-    return session.equals(link.clusterMember())
-        ? request(steps)
-        : CompletableFuture.failedStage(ended(session));
+    Bytes head = new Bytes(session.length() + Integer.BYTES + steps.length);
+    return request(Addresses.DEDUP_STEPS, head.text(session), steps);
   }
 
   private static RefusedException ended(String session) {
     return Refusal.UNAVAILABLE.error("session %s has ended", session);
   }
 
-  private CompletionStage<byte[]> request(byte[] steps) {
-    Bytes body = new Bytes(session.length() + Integer.BYTES + steps.length);
-    return link.request(
-            Addresses.DEDUP_STEPS,
-            Buffer.buffer(body.text(session).raw(steps).toArray()),
-            STEPS_MILLIS_MAX)
+  private CompletionStage<byte[]> request(String address, Bytes head, byte[] steps) {
+    if (!session.equals(link.clusterMember())) {
+      return CompletableFuture.failedStage(ended(session));
+    }
+    return link.request(address, Buffer.buffer(head.raw(steps).toArray()), STEPS_MILLIS_MAX)
         .map(
             answer -> {
               ByteReader in = Frames.answerReader(answer);
@@ -230,13 +299,13 @@ final class LinkAutomata implements SharedAutomata {
   /**
    * Asks whether the cluster still counts a session as alive.
    *
-   * @param service name of a dedup service: fails with FORBIDDEN if the session may not use it; or
-   *     empty
+   * @param dedup a name: fails with FORBIDDEN if the session may not use it, and with WRONG_VERSION
+   *     if not all nodes know dedups by name; or empty
    */
-  static Future<Void> question(Link link, String session, String service) {
+  static Future<Void> question(Link link, String session, String dedup) {
     return link.requestAnywhere(
             Addresses.DEDUP_HEARD,
-            Buffer.buffer(new Bytes().text(session).text(service).toArray()),
+            Buffer.buffer(new Bytes().text(session).text(dedup).toArray()),
             HEARD_MILLIS_MAX)
         .map(Frames::answerBody)
         .mapEmpty();

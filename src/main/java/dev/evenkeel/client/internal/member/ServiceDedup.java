@@ -1,5 +1,6 @@
 package dev.evenkeel.client.internal.member;
 
+import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Ending;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.VertxLink;
@@ -18,6 +19,7 @@ import dev.evenkeel.dedup.ThreadClaims;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.Closeable;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -48,7 +50,14 @@ public final class ServiceDedup implements Dedup, Ending {
   private static final long WAIT_MILLIS = 1_000;
   private static final long CLOSE_MILLIS_MAX = 2_000;
 
+  /** A cluster that has just begun does not know for a moment what its nodes read. */
+  private static final long OLDER_MILLIS_MAX = 5_000;
+
+  private static final String OLDER =
+      "the cluster's nodes run an older version, without dedups by name";
+
   private final Link link;
+  private final ClusterDirectory directory;
   private final VertxInternal vertx;
   private final String name;
   private final int claimsMax;
@@ -67,14 +76,23 @@ public final class ServiceDedup implements Dedup, Ending {
   private String permittedMember;
   private boolean asksPermission;
 
+  /** Since when nodes are of an older version, as far as is known; null: they are not. */
+  private Long olderSinceMillis;
+
+  private long asksAgainMillis = Long.MIN_VALUE;
+
   private ServiceDedup(
-      Link link, DedupOptions options, Function<String, SharedAutomata> automataOf) {
+      Link link,
+      ClusterDirectory directory,
+      DedupOptions options,
+      Function<String, SharedAutomata> automataOf) {
     this.link = link;
+    this.directory = directory;
     this.automataOf = automataOf;
     vertx = (VertxInternal) link.vertx();
     name = Names.check("dedup", options.getName());
     claimsMax = options.getClaimsMax();
-    scope = new DedupScope(name, "");
+    scope = DedupScope.ofService(name);
     coordinator =
         new LeasedCoordinator(
             NoAutomata.INSTANCE,
@@ -87,8 +105,15 @@ public final class ServiceDedup implements Dedup, Ending {
    *
    * @throws RefusedException INVALID
    */
-  public static ServiceDedup over(Link link, DedupOptions options) {
-    return over(link, options, connection -> Consumers.automata(link, connection));
+  public static ServiceDedup over(Link link, ClusterDirectory directory, DedupOptions options) {
+    return over(
+        link,
+        directory,
+        options,
+        connection ->
+            link instanceof VertxLink
+                ? Consumers.automata(link, connection)
+                : LinkAutomata.ofService(link, connection, options.getName()));
   }
 
   /**
@@ -96,13 +121,27 @@ public final class ServiceDedup implements Dedup, Ending {
    *     there are none yet
    */
   static ServiceDedup over(
-      Link link, DedupOptions options, Function<String, SharedAutomata> automataOf) {
+      Link link,
+      ClusterDirectory directory,
+      DedupOptions options,
+      Function<String, SharedAutomata> automataOf) {
     DedupOptions own = new DedupOptions(options.toJson());
     own.check();
-    ServiceDedup dedup = new ServiceDedup(link, own, automataOf);
+    ServiceDedup dedup = new ServiceDedup(link, directory, own, automataOf);
     link.onState(dedup.onState);
     dedup.vertx.addCloseHook(dedup.onVertxClose);
     return dedup;
+  }
+
+  /** Fails with WRONG_VERSION if not all nodes know dedups by name. */
+  public static Future<Void> known(ClusterDirectory directory) {
+    return directory
+        .allRead(FeatureLevel.DEDUPS_BY_NAME)
+        .compose(
+            yes ->
+                yes
+                    ? Future.succeededFuture()
+                    : Future.failedFuture(Refusal.WRONG_VERSION.error(OLDER)));
   }
 
   private void stateChanged(Link.State state) {
@@ -264,7 +303,7 @@ public final class ServiceDedup implements Dedup, Ending {
     if (member == null || member.equals(usedMember) || closed != null) {
       return;
     }
-    if (!(link instanceof VertxLink) && !member.equals(permittedMember)) {
+    if (!member.equals(permittedMember)) {
       askPermission(member);
       return;
     }
@@ -276,31 +315,40 @@ public final class ServiceDedup implements Dedup, Ending {
   }
 
   private void askPermission(String member) {
-    if (asksPermission) {
+    if (asksPermission || Clock.millis() < asksAgainMillis) {
       return;
     }
     asksPermission = true;
-    LinkAutomata.question(link, member, name)
+    (link instanceof VertxLink ? known(directory) : LinkAutomata.question(link, member, name))
         .onComplete(
             answered -> {
               Refusal refusal =
                   answered.succeeded() ? null : RefusedException.of(answered.cause()).refusal();
+              // Nodes of the former version do not know the question.
+              boolean older = refusal == Refusal.INVALID || refusal == Refusal.WRONG_VERSION;
+              boolean surely;
               synchronized (this) {
                 asksPermission = false;
-                if (refusal == null) {
-                  permittedMember = member;
-                }
+                permittedMember = refusal == null ? member : permittedMember;
+                olderSinceMillis = refusal == null ? null : olderSinceMillis;
+                surely = older && olderForLong(Clock.millis());
               }
               if (refusal == null) {
                 useAutomata();
               } else if (refusal == Refusal.FORBIDDEN) {
                 coordinator.refuse(RefusedException.of(answered.cause()));
-              } else if (refusal == Refusal.INVALID) {
-                coordinator.refuse(
-                    Refusal.UNAVAILABLE.error(
-                        "the nodes of the cluster run an older version, without dedups by name"));
+              } else if (surely) {
+                coordinator.refuse(Refusal.UNAVAILABLE.error(OLDER));
               }
             });
+  }
+
+  private boolean olderForLong(long nowMillis) {
+    asksAgainMillis = nowMillis + TICK_MILLIS;
+    if (olderSinceMillis == null) {
+      olderSinceMillis = nowMillis;
+    }
+    return nowMillis - olderSinceMillis >= OLDER_MILLIS_MAX;
   }
 
   @Override

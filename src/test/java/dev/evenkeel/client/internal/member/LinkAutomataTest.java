@@ -127,6 +127,44 @@ class LinkAutomataTest {
   }
 
   @Test
+  void stepsOfADedupNameItAndHaveBatchesOfTheirOwn() {
+    automata("s-1");
+    SharedAutomata service = LinkAutomata.ofService(link, "s-1", "pages");
+    List<String> names = new CopyOnWriteArrayList<>();
+    link.serve(
+        Addresses.DEDUP_CLAIMS,
+        body -> {
+          ByteReader in = new ByteReader(body.getBytes());
+          String session = in.text();
+          names.add(in.text());
+          byte[] steps = in.raw(in.remaining());
+          return steps(Buffer.buffer(new Bytes().text(session).raw(steps).toArray()));
+        });
+    assertThat(await(service.step(ask(service, 1))).answer()).isEqualTo(Answer.ACCEPT);
+    assertThat(names).containsExactly("pages");
+    assertThat(service.member()).isEqualTo("s-1");
+    List<Long> heads = new CopyOnWriteArrayList<>();
+    long token = (long) service.listen((key, head, until) -> heads.add(head)) << 48 | 7;
+    link.publish(Addresses.dedup("s-1"), Buffer.buffer(new HeadMessage(KEY, token, 5).bytes()));
+    assertThat(heads).containsExactly(token);
+    // Whoever works in another session is told by the node.
+    List<Buffer> told = new CopyOnWriteArrayList<>();
+    link.serve(
+        Addresses.DEDUP_TELL,
+        body -> {
+          told.add(body);
+          return Future.succeededFuture(Frames.answer(new byte[0]));
+        });
+    service.tell(KEY, new SharedClaim(new Worker("", Worker.SERVICE, 0), 0, 60_000, 77));
+    service.tell(KEY, new SharedClaim(new Worker("s-1", Worker.SERVICE, 0), 9, 60_000, 77));
+    await().until(() -> told.size() == 1);
+    assertThat(new ByteReader(told.get(0).getBytes()).text()).isEqualTo("s-1");
+    link.become("s-2");
+    assertThatThrownBy(() -> await(service.step(ask(service, 2))))
+        .hasMessageContaining("s-1 has ended");
+  }
+
+  @Test
   void messagesReachTheListenerOfTheirToken() {
     SharedAutomata automata = automata("s-1");
     List<Long> first = new CopyOnWriteArrayList<>();
