@@ -101,8 +101,7 @@ class ElectionClusterIT {
       Trio.signal(other, "STOP");
     }
     try {
-      Wait.until(
-          "it does not lead", SECONDS, () -> !watch(alone, candidate).getBoolean("leads"));
+      Wait.until("it does not lead", SECONDS, () -> !watch(alone, candidate).getBoolean("leads"));
       var resigns = alone.post(candidate + "/resign", "{\"term\":1}");
       assertThat(resigns.statusCode()).as(resigns.body()).isEqualTo(200);
       assertThat(new JsonObject(resigns.body()))
@@ -115,8 +114,7 @@ class ElectionClusterIT {
       }
     }
     // It has handed over, or has lost the term meanwhile.
-    assertThat(alone.post(candidate + "/handed-over", "{\"term\":1}").statusCode())
-        .isIn(200, 409);
+    assertThat(alone.post(candidate + "/handed-over", "{\"term\":1}").statusCode()).isIn(200, 409);
     Wait.until("it leads again", SECONDS, () -> watch(alone, candidate).equals(leads(2)));
   }
 }
