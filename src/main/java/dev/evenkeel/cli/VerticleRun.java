@@ -103,7 +103,10 @@ final class VerticleRun {
     if (!id.isDone()) {
       return;
     }
-    ended.future().onSuccess(self -> undeployed.run());
+    ended
+        .future()
+        .compose(self -> removed(vertx, deployed.result()))
+        .onSuccess(self -> undeployed.run());
     if (printed) {
       log.warn("{} runs again", target.name());
     } else {
@@ -111,6 +114,16 @@ final class VerticleRun {
       System.out.println("evenkeel running " + target.name() + " instances=" + instances);
       System.out.flush();
     }
+  }
+
+  /**
+   * Completes when Vert.x no longer knows the deployment, which has stopped: it logs an error if it
+   * is closed before.
+   */
+  private static Future<Void> removed(Vertx vertx, String deployment) {
+    return vertx.deploymentIDs().contains(deployment)
+        ? vertx.timer(1).compose(passed -> removed(vertx, deployment))
+        : Future.succeededFuture();
   }
 
   /** Whether all instances were deployed once. */

@@ -91,8 +91,10 @@ class VerticleRunTest {
   void aVerticleThatUndeploysItselfIsReported() throws Exception {
     deploy(run(2, new JsonObject()));
     Told one = TOLD.get(0);
+    CompletableFuture<Boolean> known =
+        undeployed.thenApply(ended -> vertx.deploymentIDs().contains(one.deploymentID()));
     await(vertx.undeploy(one.deploymentID()));
-    undeployed.get(10, TimeUnit.SECONDS);
+    assertThat(known.get(10, TimeUnit.SECONDS)).as("Vert.x still undeploys it").isFalse();
     teardown.run(10_000);
     assertThat(TOLD).allMatch(each -> each.stopped);
   }
