@@ -57,10 +57,12 @@ final class NodeConsumers {
     for (JsonObject each : given) {
       String entry = NodeOptions.CONSUMERS + ", entry " + (configs.size() + 1) + ": ";
       try {
-        ConsumerConfig config = ConsumerConfig.of(each);
+        // Without an address, the refusal below says what is missing.
+        JsonObject asked = each.containsKey("address") ? each : each.copy().put("handler", "");
+        ConsumerConfig config = ConsumerConfig.of(asked);
         if (config.address() == null) {
           throw Refusal.INVALID.error(
-              "a node has no handler classes: name an 'address' instead of the handler");
+              "name an 'address' of the event bus: a node has no handler classes");
         }
         config.check();
         ConsumerOptions options = config.options();

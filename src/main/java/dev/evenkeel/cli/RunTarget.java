@@ -58,7 +58,7 @@ record RunTarget(String name, Class<? extends Deployable> verticle, JsonObject c
    */
   static RunTarget of(String argument, JsonObject config, RunClassPath classPath) {
     if (argument.startsWith(ADDRESS_PREFIX)) {
-      return ofAddress(argument.substring(ADDRESS_PREFIX.length()), config);
+      return ofAddress(argument.substring(ADDRESS_PREFIX.length()), config, "");
     }
     boolean named = argument.startsWith(CLASS_PREFIX);
     String name = named ? argument.substring(CLASS_PREFIX.length()) : argument;
@@ -69,19 +69,20 @@ record RunTarget(String name, Class<? extends Deployable> verticle, JsonObject c
     if (named || looksLikeClass(name)) {
       throw noClass(name, config, classPath);
     }
-    return ofAddress(name, config);
+    return ofAddress(name, config, "there is no class '%s', and ".formatted(name));
   }
 
-  private static RunTarget ofAddress(String address, JsonObject config) {
+  private static RunTarget ofAddress(String address, JsonObject config, String noClass) {
     CommandFailure.refuseIf(
         address.isEmpty(), "the address is empty: write one, such as address:orders.in");
     List<String> missing = new ArrayList<>(List.of("group", "topics"));
     missing.removeIf(config::containsKey);
     CommandFailure.refuseIf(
         !missing.isEmpty(),
-        ("there is no class '%s', and for a consumer that sends messages to the address '%s' the"
-                + " configuration needs 'group' and 'topics': give them in --conf FILE")
-            .formatted(address, address));
+        noClass
+            + ("for a consumer that sends messages to the address '%s' the configuration needs"
+                    + " 'group' and 'topics': give them in --conf FILE")
+                .formatted(address));
     Object other = config.getValue(ADDRESS, address);
     CommandFailure.refuseIf(
         !address.equals(other),

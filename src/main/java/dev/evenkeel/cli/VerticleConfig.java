@@ -2,6 +2,7 @@ package dev.evenkeel.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -34,7 +35,7 @@ final class VerticleConfig {
       throw CommandFailure.failed("--conf " + file + ": cannot read it: " + e.getMessage(), e);
     }
     try {
-      return new JsonObject(text);
+      return (JsonObject) Json.decodeValue(text);
     } catch (DecodeException e) {
       if (e.getCause() instanceof JsonProcessingException wrong && wrong.getLocation() != null) {
         throw CommandFailure.usage(

@@ -25,7 +25,8 @@ public final class Names {
    */
   public static String check(String kind, @Nullable String name) {
     if (name == null || name.isEmpty()) {
-      throw INVALID.error("a " + kind + " needs a name");
+      throw INVALID.error(
+          "%s %s needs a name", "aeiou".indexOf(kind.charAt(0)) < 0 ? "a" : "an", kind);
     }
     if (name.length() > Limits.NAME_CHARS_MAX) {
       throw INVALID.error(

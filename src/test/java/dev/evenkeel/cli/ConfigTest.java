@@ -129,7 +129,7 @@ class ConfigTest {
     for (String each : List.of("consumers: {group: g}", "consumers: 3", "consumers: [a]")) {
       Fails.saying(() -> merge(each, Map.of(), Map.of()), "write a list of objects");
     }
-    refused(CONSUMERS + "- {group: g, topics: [t]}", "entry 2: the configuration needs");
+    refused(CONSUMERS + "- {group: g, topics: [t]}", "entry 2: name an 'address'");
     refused(CONSUMERS + "- {group: g, topics: [t], adress: a}", "did you mean 'address'?");
     refused(CONSUMERS + "- {group: g, topics: [t], handler: a.B}", "no handler classes");
     refused(CONSUMERS + "- {group: g, address: a}", "at least one topic");

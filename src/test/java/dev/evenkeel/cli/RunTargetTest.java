@@ -120,6 +120,8 @@ class RunTargetTest {
         .isInstanceOf(CommandFailure.class)
         .hasMessageContaining("no class 'orders.in'")
         .hasMessageContaining("needs 'group' and 'topics'");
+    assertThatThrownBy(() -> target("address:orders.in"))
+        .hasMessageStartingWith("for a consumer that sends messages to the address 'orders.in'");
     JsonObject other = consumer().put("address", "x");
     assertThatThrownBy(() -> RunTarget.of("orders.in", other, OWN))
         .hasMessageContaining("the address is 'orders.in', and 'x' in the configuration");

@@ -46,7 +46,7 @@ class VerticleConfigTest {
         .hasMessageContaining("a.json line 3: not JSON: Unexpected character ('2'");
     assertThatThrownBy(() -> read("a.yaml", "a: 1\nb: [\n"))
         .hasMessageContaining("a.yaml line 3: not YAML");
-    assertThatThrownBy(() -> read("a.json", "[1]")).hasMessageContaining("not JSON");
+    assertThatThrownBy(() -> read("a.json", "[1]")).hasMessageContaining("write an object");
     assertThatThrownBy(() -> read("a.json", "")).hasMessageContaining("not JSON");
     assertThatThrownBy(() -> read("a.yaml", "- 1"))
         .hasMessageContaining("write lines of the form 'key: value'");

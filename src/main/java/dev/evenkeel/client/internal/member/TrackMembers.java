@@ -52,7 +52,7 @@ public final class TrackMembers implements ClusterCoordinator, Ending {
     TrackMember track;
     try {
       if (name != null) {
-        Names.checkHolder(name);
+        Names.check("track", name);
       }
       track =
           new TrackMember(
