@@ -16,7 +16,6 @@ import dev.evenkeel.dedup.Step;
 import dev.evenkeel.dedup.StepBatches;
 import dev.evenkeel.dedup.StepReply;
 import dev.evenkeel.dedup.TurnListeners;
-import dev.evenkeel.dedup.Worker;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Context;
@@ -76,6 +75,10 @@ final class HazelcastAutomata implements ClusterAutomata {
   private final MapCalls questions = new MapCalls("evenkeel-dedup-heard");
   private final MapCalls sweeps = new MapCalls("evenkeel-dedup-sweep");
   private final StepBatches batches;
+
+  /** They are answered only after a round of {@link #heard}, and then on its thread anyway. */
+  private final StepBatches serviceBatches;
+
   private final TurnListeners listeners = new TurnListeners();
   private final HeardRounds heard;
   private final SteadyTime time = new SteadyTime();
@@ -91,7 +94,9 @@ final class HazelcastAutomata implements ClusterAutomata {
     this.member = member;
     map = hazelcast.getMap(MAP);
     batches = new StepBatches(StepBatches.BUCKETS, this::carry, steps.executor(), this::home);
-    heard = new HeardRounds(hazelcast, member, questions.executor());
+    serviceBatches =
+        new StepBatches(StepBatches.BUCKETS, this::carry, steps.executor(), () -> null);
+    heard = new HeardRounds(hazelcast, member, this::voters, questions.executor());
   }
 
   static HazelcastAutomata join(Vertx vertx, HazelcastInstance hazelcast, String member) {
@@ -108,6 +113,7 @@ final class HazelcastAutomata implements ClusterAutomata {
     HazelcastAutomata last = MEMBERS.remove(member);
     if (last != null) {
       last.batches.close();
+      last.serviceBatches.close();
       last.steps.close();
       last.questions.close();
       last.sweeps.close();
@@ -146,10 +152,12 @@ final class HazelcastAutomata implements ClusterAutomata {
    */
   @Override
   public CompletionStage<StepReply> step(Step step) {
-    CompletionStage<StepReply> replied = batches.step(step);
-    return step.claim().worker().shard() != Worker.SERVICE
-        ? replied
-        : replied.thenCompose(
+    if (!step.claim().worker().isService()) {
+      return batches.step(step);
+    }
+    return serviceBatches
+        .step(step)
+        .thenCompose(
             reply ->
                 reply.answer() == Answer.ACCEPT || reply.answer() == Answer.DECLINE
                     ? heard().thenApply(majority -> reply)
@@ -199,7 +207,7 @@ final class HazelcastAutomata implements ClusterAutomata {
 
   @Override
   public long overflowed() {
-    return batches.overflowed();
+    return batches.overflowed() + serviceBatches.overflowed();
   }
 
   /** The Vert.x context of the caller; null if it has none. */
