@@ -7,6 +7,7 @@ import dev.evenkeel.Wait;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,6 +55,8 @@ class FeatureLevelIT {
       Jar.Result refused = setQuota(node);
       assertThat(refused.status()).as(refused.err()).isEqualTo(1);
       assertThat(refused.err()).contains("needs feature level " + FeatureLevel.QUOTAS);
+      assertThat(claim(node).statusCode()).isEqualTo(503);
+      assertThat(claim(node).body()).contains("older version, without dedups by name");
       assertThat(node.read("/api/quotas")).isEqualToIgnoringNewLines("[]");
       assertThat(trio.nodes.stream().flatMap(each -> each.process().err().lines()))
           .filteredOn(line -> line.contains(RAISED))
@@ -69,6 +72,7 @@ class FeatureLevelIT {
           "every state has a digest from the same entry on", () -> digestsBeginTogether(node));
       Jar.Result taken = setQuota(node);
       assertThat(taken.status()).as(taken.err()).isZero();
+      assertThat(claim(node).statusCode()).isEqualTo(201);
 
       // Back to the older build: it says what is wrong, and ends.
       assertThat(older.stop().status()).isZero();
@@ -88,6 +92,11 @@ class FeatureLevelIT {
 
   private static Jar.Result setQuota(Node node) {
     return node.tryAdmin("quota", "set", "topic", "events", "--messages", "1000");
+  }
+
+  /** An older node would free the key while the program relies on it. */
+  private static HttpResponse<String> claim(Node node) {
+    return node.post("/api/dedup/pages/claims", "{\"key\":\"k\"}");
   }
 
   private static boolean digestsBeginTogether(Node node) {
