@@ -27,7 +27,8 @@ import java.util.Optional;
  * for a key that is empty or has more than {@value DedupOptions#KEY_BYTES_MAX} bytes, OVERLOADED if
  * {@link DedupOptions#setClaimsMax} claims are in hand, FORBIDDEN without the permission {@code
  * group:NAME}, UNAVAILABLE if the cluster does not answer or this object or its client is closed. A
- * claim never works without an answer of the cluster.
+ * claim never works without an answer of the cluster. Futures complete on any thread, which their
+ * handlers must not block.
  */
 public interface Dedup {
   /** A dedup for this JVM alone. It needs no cluster, and need not be closed. */

@@ -143,8 +143,7 @@ final class HeardRounds {
     ask(nodes.subList(0, asked), votes);
     CompletableFuture<Void> late = new CompletableFuture<>();
     votes.majority.whenComplete((done, failure) -> late.cancel(false));
-    late.completeOnTimeout(null, OTHERS_MILLIS, TimeUnit.MILLISECONDS)
-        .thenRun(votes::askOthers);
+    late.completeOnTimeout(null, OTHERS_MILLIS, TimeUnit.MILLISECONDS).thenRun(votes::askOthers);
   }
 
   private void askAll(List<Member> last, Votes votes) {

@@ -2,17 +2,17 @@ package dev.evenkeel.cluster;
 
 /**
  * The time of the cluster's clock without the jumps of this machine's own clock. Hazelcast adds to
- * that one how far the oldest member's clock is ahead of it. {@link HazelcastClock} never jumps, but
- * an application may have made its Hazelcast instance itself. If the wall clock is set there, the
- * time of the cluster is wrong until Hazelcast corrects it, and keys would be taken from claims that
- * still rely on them. A jump that lasts is one of the oldest member's clock, and is followed.
+ * that one how far the oldest member's clock is ahead of it. {@link HazelcastClock} never jumps,
+ * but an application may have made its Hazelcast instance itself. If the wall clock is set there,
+ * the time of the cluster is wrong until Hazelcast corrects it, and keys would be taken from claims
+ * that still rely on them. A jump that lasts is one of the oldest member's clock, and is followed.
  *
  * <p>Safe for use from several threads.
  */
 final class SteadyTime {
   /**
-   * A smaller difference is followed at once: the process may have been suspended, and its monotonic
-   * clock with it. After a longer one it is no member any more.
+   * A smaller difference is followed at once: the process may have been suspended, and its
+   * monotonic clock with it. After a longer one it is no member any more.
    */
   static final long JUMP_MILLIS_MIN = 10_000;
 

@@ -2,9 +2,9 @@ package dev.evenkeel.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.junit.jupiter.api.Test;
 
 class SteadyTimeTest {
   private static final long START = 1_000_000;

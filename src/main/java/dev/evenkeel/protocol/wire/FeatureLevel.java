@@ -22,7 +22,8 @@ import java.util.List;
  *         group's record, rows for topics that come to it, former ids of delayed messages that a
  *         reshard moved, bodies of which a part is left, what dropped shards had taken, pauses of a
  *         topic that last until it is removed, next epochs for the producers that have a name,
- *         groups that are coordinators, and leases of groups that only the present dispatcher grants
+ *         groups that are coordinators, leases of groups that only the present dispatcher grants,
+ *         and dedups by name, which need no entries
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another

@@ -141,10 +141,8 @@ class CoordinatorGroupTest {
     bench.activate(List.of());
     join("a");
     StepReport placed = at("a", 3);
-    StepReport aside =
-        new StepReport(0, 3, false, true, placed.roster(), placed.tracks());
-    StepReport back =
-        new StepReport(1, -1, false, false, placed.roster(), placed.tracks());
+    StepReport aside = new StepReport(0, 3, false, true, placed.roster(), placed.tracks());
+    StepReport back = new StepReport(1, -1, false, false, placed.roster(), placed.tracks());
     for (StepReport each : List.of(placed, aside, back)) {
       assertThat(anew().refusal(track("a", each))).as("%s", each).isEqualTo(Refusal.FENCED);
     }
@@ -155,8 +153,7 @@ class CoordinatorGroupTest {
     join("a");
     bench.send(track("a", at("a", 3)));
     long revision = bench.told.get("a1").revision();
-    Heartbeat back =
-        track("a", new StepReport(1, -1, false, false, place("a").roster() + 9, 1));
+    Heartbeat back = track("a", new StepReport(1, -1, false, false, place("a").roster() + 9, 1));
     Bench anew = anew();
     assertThat(anew.refusal(back)).isEqualTo(Refusal.FENCED);
     for (int i = 0; i < revision; i++) {
