@@ -32,6 +32,7 @@ public final class AllowedClasses {
           "io.vertx.spi.cluster.hazelcast.impl.HazelcastRegistrationInfo",
           DedupBucket.class.getName(),
           DedupSteps.class.getName(),
+          DedupClaims.class.getName(),
           DedupClaimSweep.class.getName(),
           HeardQuestion.class.getName(),
           DedupKeysLook.class.getName());

@@ -38,6 +38,11 @@ public final class DedupSteps
 
   @Override
   public byte[] process(Map.Entry<Integer, DedupBucket> entry) {
+    return apply(entry, steps, nowMillis, keysMax);
+  }
+
+  static byte[] apply(
+      Map.Entry<Integer, DedupBucket> entry, byte[] steps, long nowMillis, int keysMax) {
     DedupBucket kept = entry.getValue();
     DedupBucket value = kept == null ? new DedupBucket() : kept;
     SharedBucket.Replies replies =

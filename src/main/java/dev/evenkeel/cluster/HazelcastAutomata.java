@@ -4,7 +4,6 @@ import com.hazelcast.cluster.Member;
 import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.map.IMap;
-import dev.evenkeel.dedup.Answer;
 import dev.evenkeel.dedup.Claim;
 import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.HeadMessage;
@@ -14,6 +13,7 @@ import dev.evenkeel.dedup.SharedBucket;
 import dev.evenkeel.dedup.SharedCodec;
 import dev.evenkeel.dedup.Step;
 import dev.evenkeel.dedup.StepBatches;
+import dev.evenkeel.dedup.StepBatches.Carried;
 import dev.evenkeel.dedup.StepReply;
 import dev.evenkeel.dedup.TurnListeners;
 import dev.evenkeel.protocol.RefusedException;
@@ -29,7 +29,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -76,7 +75,7 @@ final class HazelcastAutomata implements ClusterAutomata {
   private final MapCalls sweeps = new MapCalls("evenkeel-dedup-sweep");
   private final StepBatches batches;
 
-  /** They are answered only after a round of {@link #heard}, and then on its thread anyway. */
+  /** Some of their answers wait for {@link #heard}, whose thread gives them. */
   private final StepBatches serviceBatches;
 
   private final TurnListeners listeners = new TurnListeners();
@@ -95,7 +94,7 @@ final class HazelcastAutomata implements ClusterAutomata {
     map = hazelcast.getMap(MAP);
     batches = new StepBatches(StepBatches.BUCKETS, this::carry, steps.executor(), this::home);
     serviceBatches =
-        new StepBatches(StepBatches.BUCKETS, this::carry, steps.executor(), () -> null);
+        new StepBatches(StepBatches.BUCKETS, this::carryClaims, steps.executor(), () -> null);
     heard = new HeardRounds(hazelcast, member, this::voters, questions.executor());
   }
 
@@ -146,22 +145,9 @@ final class HazelcastAutomata implements ClusterAutomata {
     }
   }
 
-  /**
-   * The answer to a claim of a service counts only if a majority of the nodes is in sight after the
-   * step: in a smaller part of the cluster, the map is not the one that the others see.
-   */
   @Override
   public CompletionStage<StepReply> step(Step step) {
-    if (!step.claim().worker().isService()) {
-      return batches.step(step);
-    }
-    return serviceBatches
-        .step(step)
-        .thenCompose(
-            reply ->
-                reply.answer() == Answer.ACCEPT || reply.answer() == Answer.DECLINE
-                    ? heard().thenApply(majority -> reply)
-                    : CompletableFuture.completedStage(reply));
+    return (step.claim().worker().isService() ? serviceBatches : batches).step(step);
   }
 
   @Override
@@ -191,8 +177,32 @@ final class HazelcastAutomata implements ClusterAutomata {
     return voters.getAsInt();
   }
 
-  private CompletionStage<byte[]> carry(int bucket, byte[] batch) {
-    return map.submitToKey(bucket, new DedupSteps(batch, nowMillis(), BUCKET_KEYS_MAX));
+  private CompletionStage<Carried> carry(int bucket, byte[] batch) {
+    return map.<byte[]>submitToKey(bucket, new DedupSteps(batch, nowMillis(), BUCKET_KEYS_MAX))
+        .thenApplyAsync(Carried::new, Runnable::run);
+  }
+
+  /**
+   * The answer to a claim of a program counts only if a majority of the nodes is in sight after the
+   * step: in a smaller part of the cluster, the map is not the one that the others see. This node
+   * and the one that carried out the step may be enough.
+   */
+  private CompletionStage<Carried> carryClaims(int bucket, byte[] batch) {
+    return map.<byte[]>submitToKey(
+            bucket, new DedupClaims(batch, nowMillis(), BUCKET_KEYS_MAX, member))
+        .thenApplyAsync(
+            bytes -> {
+              DedupClaims.Result result = DedupClaims.Result.ofBytes(bytes);
+              return new Carried(result.replies(), isMajority(result) ? null : this::heard);
+            },
+            Runnable::run);
+  }
+
+  private boolean isMajority(DedupClaims.Result result) {
+    int own = voters();
+    boolean other = result.voters() > 0 && !result.node().equals(member);
+    int yes = (own > 0 ? 1 : 0) + (other ? 1 : 0);
+    return yes > Math.max(own, result.voters()) / 2;
   }
 
   @Override

@@ -36,6 +36,11 @@ public final class HeardQuestion
 
   @Override
   public Integer call() {
+    return answer(hazelcast, asker);
+  }
+
+  /** What the node of this Hazelcast answers. */
+  static int answer(HazelcastInstance hazelcast, String asker) {
     HazelcastAutomata here =
         HazelcastAutomata.of(hazelcast.getCluster().getLocalMember().getAttribute(NodeList.ID));
     if (here == null) {

@@ -28,6 +28,9 @@ final class HeardRounds {
   /** Most rounds under way. Nobody waits for the end of a round to begin one, if there are few. */
   private static final int ROUNDS_MAX = 2;
 
+  /** So long a node that hangs makes few claims late. */
+  private static final int CAREFUL_ROUNDS = 200;
+
   private final HazelcastInstance hazelcast;
   private final String asker;
   private final IntSupplier ownVoters;
@@ -42,6 +45,9 @@ final class HeardRounds {
   // Used by the thread only.
   private int lastVoters;
   private int rounds;
+
+  /** How many of the next rounds ask all nodes, because one was late or did not say yes. */
+  private int careful;
 
   /**
    * @param asker id of this process as a member
@@ -104,11 +110,11 @@ final class HeardRounds {
   }
 
   private void ended(CompletableFuture<Void> round, Votes votes, Throwable failure) {
+    careful = votes.needsAll() ? CAREFUL_ROUNDS : Math.max(0, careful - 1);
     if (failure == null) {
       lastVoters = votes.voters();
       round.complete(null);
     } else {
-      lastVoters = 0;
       round.completeExceptionally(
           Refusal.UNAVAILABLE.error("no majority of the cluster's nodes is in sight"));
     }
@@ -127,7 +133,7 @@ final class HeardRounds {
     // Another one first each time, so that all have as much to do.
     Collections.rotate(nodes, ++rounds);
     int own = itself ? 1 : 0;
-    int enough = lastVoters == 0 ? nodes.size() : lastVoters / 2 + 1 - own;
+    int enough = lastVoters == 0 || careful > 0 ? nodes.size() : lastVoters / 2 + 1 - own;
     int asked = Math.min(enough, nodes.size());
     List<Member> others = nodes.subList(asked, nodes.size());
     votes.expect(own + asked, others.size(), () -> execute(() -> askAll(others, votes)));
@@ -226,6 +232,11 @@ final class HeardRounds {
       } else if (all) {
         fail();
       }
+    }
+
+    /** Whether the first nodes were not enough. */
+    synchronized boolean needsAll() {
+      return others == null && othersCount > 0 || majority.isCompletedExceptionally();
     }
 
     /** How many nodes vote, as far as one has said. */

@@ -34,7 +34,20 @@ public final class StepBatches {
   /** Sends steps to a bucket. May block while it starts. */
   public interface Carrier {
     /** Completes, on any thread, with {@link SharedCodec#replies} to {@link SharedCodec#steps}. */
-    CompletionStage<byte[]> carry(int bucket, byte[] steps);
+    CompletionStage<Carried> carry(int bucket, byte[] steps);
+  }
+
+  /**
+   * What comes back for a batch.
+   *
+   * @param replies see {@link SharedCodec#replies}
+   * @param counts after what ACCEPT and DECLINE count, to be asked when the replies are here; null:
+   *     at once
+   */
+  public record Carried(byte[] replies, @Nullable Supplier<CompletionStage<Void>> counts) {
+    public Carried(byte[] replies) {
+      this(replies, null);
+    }
   }
 
   /** Most steps that wait at once, besides those under way. */
@@ -145,38 +158,58 @@ public final class StepBatches {
       return;
     }
     waiting.addAndGet(-batch.size());
-    CompletionStage<byte[]> replies;
+    CompletionStage<Carried> carried;
     try {
       if (closed) {
         throw new IllegalStateException("this member has left the cluster");
       }
       List<Step> steps = batch.stream().map(Pending::step).toList();
-      replies = carrier.carry(bucket.number, SharedCodec.steps(steps));
+      carried = carrier.carry(bucket.number, SharedCodec.steps(steps));
     } catch (RuntimeException e) {
-      replies = CompletableFuture.failedStage(e);
+      carried = CompletableFuture.failedStage(e);
     }
     // One stage, with this executor: for each without one, Hazelcast starts a thread on small
     // machines.
-    replies.whenCompleteAsync(
-        (bytes, failure) -> {
-          carried(batch, bytes, failure);
+    carried.whenCompleteAsync(
+        (back, failure) -> {
+          carried(batch, back, failure);
           // Not sooner: steps that the replies cause go with the next batch.
           execute(() -> send(bucket));
         },
         this::execute);
   }
 
-  private void carried(List<Pending> batch, byte[] bytes, @Nullable Throwable failure) {
-    List<StepReply> replies = List.of();
-    Throwable cause = failure;
-    if (cause == null) {
-      try {
-        replies = replies(bytes, batch.size());
-      } catch (RuntimeException e) {
-        cause = e;
-      }
+  private void carried(List<Pending> batch, Carried back, @Nullable Throwable failure) {
+    List<StepReply> replies;
+    try {
+      replies = failure == null ? replies(back.replies(), batch.size()) : List.of();
+    } catch (RuntimeException e) {
+      complete(batch, List.of(), unavailable(e));
+      return;
     }
-    complete(batch, replies, cause);
+    Supplier<CompletionStage<Void>> counts = failure == null ? back.counts() : null;
+    if (counts == null) {
+      complete(batch, replies, failure == null ? null : unavailable(failure));
+      return;
+    }
+    List<Pending> later = new ArrayList<>();
+    List<StepReply> laterReplies = new ArrayList<>();
+    List<Pending> now = new ArrayList<>();
+    List<StepReply> nowReplies = new ArrayList<>();
+    for (int i = 0; i < batch.size(); i++) {
+      StepReply reply = replies.get(i);
+      boolean waits = reply.answer() == Answer.ACCEPT || reply.answer() == Answer.DECLINE;
+      (waits ? later : now).add(batch.get(i));
+      (waits ? laterReplies : nowReplies).add(reply);
+    }
+    if (!later.isEmpty()) {
+      counts
+          .get()
+          .whenComplete(
+              (done, why) ->
+                  complete(later, laterReplies, why == null ? null : RefusedException.of(why)));
+    }
+    complete(now, nowReplies, null);
   }
 
   private List<StepReply> replies(byte[] bytes, int count) {
@@ -195,8 +228,7 @@ public final class StepBatches {
 
   /** One task per caller, not per step. */
   private static void complete(
-      List<Pending> batch, List<StepReply> replies, @Nullable Throwable failure) {
-    RefusedException refused = failure == null ? null : unavailable(failure);
+      List<Pending> batch, List<StepReply> replies, @Nullable RefusedException refused) {
     Map<Executor, List<Runnable>> away = new HashMap<>();
     for (int i = 0; i < batch.size(); i++) {
       Pending pending = batch.get(i);

@@ -3,6 +3,7 @@ package dev.evenkeel.dedup;
 import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.dedup.StepBatches.Carried;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.ArrayDeque;
@@ -12,47 +13,49 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 class StepBatchesTest {
-  private record Carried(int bucket, byte[] steps, CompletableFuture<byte[]> reply) {
+  private record Sent(int bucket, byte[] steps, CompletableFuture<Carried> reply) {
     int count() {
       return SharedCodec.steps(steps).size();
     }
   }
 
   /** As Hazelcast's, which starts a thread for a stage that names no executor. */
-  private static final class OfHazelcast extends CompletableFuture<byte[]> {
+  private static final class OfHazelcast extends CompletableFuture<Carried> {
     @Override
-    public <U> CompletableFuture<U> thenApply(Function<? super byte[], ? extends U> next) {
+    public <U> CompletableFuture<U> thenApply(Function<? super Carried, ? extends U> next) {
       throw new AssertionError("a stage without an executor");
     }
 
     @Override
     public <U> CompletableFuture<U> handle(
-        BiFunction<? super byte[], Throwable, ? extends U> next) {
+        BiFunction<? super Carried, Throwable, ? extends U> next) {
       throw new AssertionError("a stage without an executor");
     }
 
     @Override
-    public CompletableFuture<byte[]> whenComplete(
-        BiConsumer<? super byte[], ? super Throwable> next) {
+    public CompletableFuture<Carried> whenComplete(
+        BiConsumer<? super Carried, ? super Throwable> next) {
       throw new AssertionError("a stage without an executor");
     }
   }
 
   private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
-  private final List<Carried> carried = new ArrayList<>();
+  private final List<Sent> carried = new ArrayList<>();
   private final SharedBucket bucket = new SharedBucket();
   private final StepBatches batches = new StepBatches(1, this::carry, tasks::add, () -> null);
   private long tokens;
 
-  private CompletableFuture<byte[]> carry(int number, byte[] steps) {
-    CompletableFuture<byte[]> reply = new OfHazelcast();
-    carried.add(new Carried(number, steps, reply));
+  private CompletableFuture<Carried> carry(int number, byte[] steps) {
+    CompletableFuture<Carried> reply = new OfHazelcast();
+    carried.add(new Sent(number, steps, reply));
     return reply;
   }
 
@@ -69,9 +72,13 @@ class StepBatchesTest {
         .toCompletableFuture();
   }
 
-  private void reply(Carried to) {
+  private void reply(Sent to) {
+    reply(to, null);
+  }
+
+  private void reply(Sent to, Supplier<CompletionStage<Void>> counts) {
     SharedBucket.Replies replies = bucket.apply(SharedCodec.steps(to.steps), 1, 10);
-    to.reply.complete(SharedCodec.replies(replies));
+    to.reply.complete(new Carried(SharedCodec.replies(replies), counts));
     run();
   }
 
@@ -133,6 +140,32 @@ class StepBatchesTest {
   }
 
   @Test
+  void onlyWhatAProgramReliesOnWaitsUntilItCounts() {
+    ask();
+    run();
+    CompletableFuture<StepReply> blocked = ask();
+    CompletableFuture<StepReply> declined = ask();
+    reply(carried.get(0));
+    List<CompletableFuture<Void>> asked = new ArrayList<>();
+    Supplier<CompletionStage<Void>> counts =
+        () -> {
+          asked.add(new CompletableFuture<>());
+          return asked.get(asked.size() - 1);
+        };
+    reply(carried.get(1), counts);
+    assertThat(blocked.join().answer()).isEqualTo(Answer.BLOCK);
+    assertThat(asked).hasSize(1);
+    assertThat(declined).isNotDone();
+    asked.get(0).complete(null);
+    assertThat(declined.join().answer()).isEqualTo(Answer.DECLINE);
+    CompletableFuture<StepReply> never = ask();
+    run();
+    reply(carried.get(2), counts);
+    asked.get(1).completeExceptionally(Refusal.UNAVAILABLE.error("no majority"));
+    assertThat(refusal(never)).isEqualTo(Refusal.UNAVAILABLE);
+  }
+
+  @Test
   void aBatchThatFailsFailsItsStepsAndTheNextGoes() {
     CompletableFuture<StepReply> first = ask();
     run();
@@ -140,7 +173,7 @@ class StepBatchesTest {
     carried.get(0).reply.completeExceptionally(new IllegalStateException("lost"));
     run();
     assertThat(refusal(first)).isEqualTo(Refusal.UNAVAILABLE);
-    carried.get(1).reply.complete(new byte[] {99, 0});
+    carried.get(1).reply.complete(new Carried(new byte[] {99, 0}));
     run();
     assertThat(refusal(second)).isEqualTo(Refusal.UNAVAILABLE);
     CompletableFuture<StepReply> third = ask();

@@ -12,6 +12,7 @@ import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.dedup.SharedCodec;
 import dev.evenkeel.dedup.Step;
 import dev.evenkeel.dedup.StepBatches;
+import dev.evenkeel.dedup.StepBatches.Carried;
 import dev.evenkeel.dedup.StepReply;
 import dev.evenkeel.dedup.TurnListeners;
 import dev.evenkeel.protocol.Refusal;
@@ -114,7 +115,7 @@ final class LinkAutomata implements SharedAutomata {
       steps = batches(this::carry);
     }
 
-    private CompletionStage<byte[]> carry(int bucket, byte[] batch) {
+    private CompletionStage<Carried> carry(int bucket, byte[] batch) {
       Bytes head = new Bytes(session.length() + name.length() + 2 * Integer.BYTES + batch.length);
       return request(Addresses.DEDUP_CLAIMS, head.text(session).text(name), batch);
     }
@@ -233,7 +234,7 @@ final class LinkAutomata implements SharedAutomata {
     return new StepBatches(StepBatches.BUCKETS, carrier, context, this::callersHome);
   }
 
-  private CompletionStage<byte[]> carry(int bucket, byte[] steps) {
+  private CompletionStage<Carried> carry(int bucket, byte[] steps) {
     Bytes head = new Bytes(session.length() + Integer.BYTES + steps.length);
     return request(Addresses.DEDUP_STEPS, head.text(session), steps);
   }
@@ -242,7 +243,7 @@ final class LinkAutomata implements SharedAutomata {
     return Refusal.UNAVAILABLE.error("session %s has ended", session);
   }
 
-  private CompletionStage<byte[]> request(String address, Bytes head, byte[] steps) {
+  private CompletionStage<Carried> request(String address, Bytes head, byte[] steps) {
     if (!session.equals(link.clusterMember())) {
       return CompletableFuture.failedStage(ended(session));
     }
@@ -251,7 +252,7 @@ final class LinkAutomata implements SharedAutomata {
             answer -> {
               ByteReader in = Frames.answerReader(answer);
               time.learn(in.i64(), Clock.millis());
-              return in.raw(in.remaining());
+              return new Carried(in.raw(in.remaining()));
             })
         .toCompletionStage();
   }
