@@ -9,6 +9,7 @@ import dev.evenkeel.client.internal.EvenkeelClientImpl;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.protocol.Refusal;
+import io.vertx.core.Closeable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -102,15 +103,22 @@ final class VerticleConnection {
     }
   }
 
-  /** Makes a link on an application's Vert.x, which stays open when the link is closed. */
+  /**
+   * Makes a link on an application's Vert.x, which stays open when the link is closed. The link is
+   * closed with the Vert.x: without it, what uses the link could not end.
+   */
   static VertxLink over(Vertx clustered, ClusterMember member) {
     VertxLink link = new VertxLink(clustered, member.id());
     Consumer<ClusterMember.Change> handler = change -> link.nodesInSight(change.dataMembers());
     member.onChange(handler);
+    VertxInternal vertx = (VertxInternal) clustered;
+    Closeable closeHook = closing -> link.close().onComplete(closing);
+    vertx.addCloseHook(closeHook);
     link.onState(
         state -> {
           if (state == Link.State.CLOSED) {
             member.offChange(handler);
+            vertx.removeCloseHook(closeHook);
           }
         });
     return link;

@@ -119,6 +119,11 @@ final class HazelcastAutomata implements ClusterAutomata {
     }
   }
 
+  /** Nobody shall find these any more, because their Vert.x closes. Steps still go through. */
+  static void forget(HazelcastAutomata former) {
+    MEMBERS.remove(former.member, former);
+  }
+
   @Override
   public String member() {
     return member;

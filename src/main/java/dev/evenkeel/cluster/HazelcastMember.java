@@ -14,11 +14,13 @@ import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.internal.VertxInternal;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
@@ -53,19 +55,42 @@ final class HazelcastMember implements ClusterMember {
     this.ours = ours;
     maps = new HazelcastMaps(vertx, hazelcast);
     dedup = HazelcastAutomata.join(vertx, hazelcast, id);
-    hazelcast.getCluster().addMembershipListener(new Listener());
-    hazelcast
-        .getLifecycleService()
-        .addLifecycleListener(
-            event -> {
-              LifecycleState state = event.getState();
-              if (state == LifecycleState.SHUTDOWN) {
-                HazelcastAutomata.leave(id);
-              }
-              if (state == LifecycleState.SHUTDOWN || state == LifecycleState.MERGE_FAILED) {
-                announce(new Change(id, true, 0));
-              }
-            });
+    UUID membership = hazelcast.getCluster().addMembershipListener(new Listener());
+    UUID lifecycle =
+        hazelcast
+            .getLifecycleService()
+            .addLifecycleListener(
+                event -> {
+                  LifecycleState state = event.getState();
+                  if (state == LifecycleState.SHUTDOWN) {
+                    HazelcastAutomata.leave(id);
+                  }
+                  if (state == LifecycleState.SHUTDOWN || state == LifecycleState.MERGE_FAILED) {
+                    announce(new Change(id, true, 0));
+                  }
+                });
+    if (!ours) {
+      ((VertxInternal) vertx)
+          .addCloseHook(
+              closing -> {
+                forget(membership, lifecycle);
+                closing.succeed();
+              });
+    }
+  }
+
+  /**
+   * The Vert.x of an application closes. The Hazelcast instance may be the application's, too, and
+   * outlive it.
+   */
+  private void forget(UUID membership, UUID lifecycle) {
+    HazelcastAutomata.forget(dedup);
+    try {
+      hazelcast.getCluster().removeMembershipListener(membership);
+      hazelcast.getLifecycleService().removeLifecycleListener(lifecycle);
+    } catch (HazelcastInstanceNotActiveException e) {
+      // Its listeners have ended with it.
+    }
   }
 
   /**

@@ -42,6 +42,9 @@ final class OpenedTracks {
     tracks = new OwnedByGateway<>(vertx, "track", TRACKS_MAX, (asked, poll) -> answerHere(asked));
   }
 
+  /** A request that waits for up to so many steps. */
+  private record Waiter(int steps, Promise<MovedTrack> answer) {}
+
   /** A track of a caller. Everything of it happens on the context of the gateway. */
   private final class Opened implements OwnedByGateway.Owned {
     final String id;
@@ -50,8 +53,11 @@ final class OpenedTracks {
     final Context context = vertx.getOrCreateContext();
     final Expiry expiry;
 
-    /** Those who wait for a step. */
-    final List<Promise<MovedTrack>> waiting = new ArrayList<>();
+    /** Those who wait for steps. */
+    final List<Waiter> waiting = new ArrayList<>();
+
+    /** Whether the track is asked to say when it may move. It keeps each such question. */
+    boolean asked;
 
     Opened(String id, OpenTrack asked, ClusterCoordinator coordinator, ClusterTrack track) {
       this.id = id;
@@ -75,42 +81,50 @@ final class OpenedTracks {
         throw Refusal.OVERLOADED.error(
             "%s requests wait for this track: send one after another", WAITING_MAX);
       }
-      Promise<MovedTrack> answer = Promise.promise();
-      waiting.add(answer);
+      Waiter waiter = new Waiter(steps, Promise.promise());
+      waiting.add(waiter);
       expiry.waits();
-      long timer = vertx.setTimer(waitMillis, late -> answer.tryComplete(moved(0)));
-      waitFor(steps, answer);
-      return answer
+      long timer = vertx.setTimer(waitMillis, late -> waiter.answer.tryComplete(moved(0)));
+      awaitSteps();
+      return waiter
+          .answer
           .future()
           .onComplete(
               done -> {
                 vertx.cancelTimer(timer);
-                waiting.remove(answer);
+                waiting.remove(waiter);
                 expiry.answered();
               });
     }
 
-    private void waitFor(int steps, Promise<MovedTrack> answer) {
+    private void awaitSteps() {
+      if (asked) {
+        return;
+      }
+      asked = true;
       track
           .ready()
           .onComplete(
               ready ->
                   context.runOnContext(
                       none -> {
-                        if (answer.future().isComplete()) {
-                          return;
-                        }
-                        if (ready.failed()) {
-                          answer.tryFail(ready.cause());
-                          return;
-                        }
-                        int moved = take(steps);
-                        if (moved == 0) {
-                          waitFor(steps, answer);
-                        } else {
-                          answer.tryComplete(moved(moved));
+                        asked = false;
+                        List.copyOf(waiting).forEach(each -> give(each, ready.cause()));
+                        if (!waiting.isEmpty()) {
+                          awaitSteps();
                         }
                       }));
+    }
+
+    private void give(Waiter waiter, Throwable lost) {
+      if (lost != null) {
+        waiter.answer.tryFail(lost);
+        return;
+      }
+      int moved = take(waiter.steps);
+      if (moved > 0) {
+        waiter.answer.tryComplete(moved(moved));
+      }
     }
 
     private int take(int steps) {
@@ -127,7 +141,7 @@ final class OpenedTracks {
 
     private void end(RefusedException why) {
       if (expiry.end(why)) {
-        List.copyOf(waiting).forEach(each -> each.tryFail(why));
+        List.copyOf(waiting).forEach(each -> each.answer.tryFail(why));
         tracks.ended(id);
         coordinator.close();
       }

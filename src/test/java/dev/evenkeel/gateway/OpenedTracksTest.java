@@ -23,6 +23,8 @@ import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -166,6 +168,60 @@ class OpenedTracksTest {
       Refused.with(Refusal.UNAVAILABLE, () -> await(each.track("x")), "is closed");
     }
     run(here::stop);
+  }
+
+  /** As while the group is paused: the track keeps each question until it may move. */
+  @Test
+  void requestsThatWaitAskTheTrackOnce() {
+    AtomicInteger asked = new AtomicInteger();
+    List<Promise<Void>> ready = new ArrayList<>();
+    AtomicInteger steps = new AtomicInteger();
+    ClusterTrack track =
+        fake(
+            ClusterTrack.class,
+            method ->
+                switch (method) {
+                  case "name" -> "t";
+                  case "steps" -> (long) steps.get();
+                  case "move" -> steps.getAndUpdate(left -> Math.max(0, left - 1)) > 0;
+                  case "ready" -> {
+                    asked.incrementAndGet();
+                    ready.add(Promise.promise());
+                    yield ready.get(ready.size() - 1).future();
+                  }
+                  case "destroy" -> Future.succeededFuture();
+                  default -> null;
+                });
+    ClusterCoordinator of =
+        fake(
+            ClusterCoordinator.class,
+            method -> method.equals("name") ? coordinator : Future.succeededFuture(track));
+    EvenkeelClient client = fake(EvenkeelClient.class, method -> of);
+    OpenedTracks here = run(() -> started(new OpenedTracks(node.vertx(), client)));
+    JsonObject opened =
+        (JsonObject) run(() -> here.answer(asked("open").put("range", RANGE), null));
+    JsonObject move =
+        asked("move").put("track", opened.getString("track")).put("waitMs", 1).put("steps", 1);
+    for (int i = 0; i < 50; i++) {
+      assertThat(((JsonObject) run(() -> here.answer(move, null))).getInteger("moved")).isZero();
+    }
+    assertThat(asked).hasValue(1);
+    JsonObject patient = move.copy().put("waitMs", 15_000);
+    Future<Object> first = run(() -> Future.succeededFuture(here.answer(patient, null)));
+    Future<Object> second = run(() -> Future.succeededFuture(here.answer(patient, null)));
+    steps.set(1);
+    ready.get(0).complete();
+    assertThat(((JsonObject) await(first)).getInteger("moved")).isEqualTo(1);
+    dev.evenkeel.Wait.until("the second one waits on", () -> asked.get() == 2);
+    steps.set(1);
+    ready.get(1).complete();
+    assertThat(((JsonObject) await(second)).getInteger("moved")).isEqualTo(1);
+    run(here::stop);
+  }
+
+  private static <T> T fake(Class<T> type, Function<String, Object> answers) {
+    InvocationHandler handler = (proxy, method, arguments) -> answers.apply(method.getName());
+    return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
   }
 
   private static Future<OpenedTracks> started(OpenedTracks tracks) {

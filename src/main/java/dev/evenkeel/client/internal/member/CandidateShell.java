@@ -307,6 +307,10 @@ final class CandidateShell implements Candidate, Ending, HeartbeatLoop.Port {
 
   @Override
   public Future<Void> close() {
+    if (closed.future().isComplete()) {
+      // Its Vert.x may be closed, too.
+      return closed.future();
+    }
     context.run(
         () -> {
           if (!closing && !ended) {

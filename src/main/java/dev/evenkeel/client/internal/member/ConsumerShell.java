@@ -675,6 +675,10 @@ final class ConsumerShell
 
   @Override
   public Future<Void> close(long timeoutMillis) {
+    if (closed.future().isComplete()) {
+      // Its Vert.x may be closed, too.
+      return closed.future();
+    }
     onEvent(
         now -> {
           long deadline = now + Math.min(timeoutMillis, options.getLockTimeMillis());

@@ -94,6 +94,10 @@ final class LinkAutomata implements SharedAutomata {
               }
               return new LinkAutomata(link, session);
             });
+    if (link.state() == Link.State.CLOSED) {
+      // Its last change of state may be over, and nothing would remove them.
+      endFormer(link);
+    }
     return automata.knowsTime() ? automata : null;
   }
 

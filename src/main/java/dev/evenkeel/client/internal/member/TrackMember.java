@@ -378,7 +378,9 @@ final class TrackMember implements ClusterTrack, Ending, HeartbeatLoop.Port {
     if (pushes != null) {
       pushes.end();
     }
-    (joining && !begun ? Future.<Void>succeededFuture() : heartbeats.leave())
+    // Nothing more is sent over a closed link, and the Vert.x may be about to close with it.
+    boolean silent = joining && !begun || link.state() == Link.State.CLOSED;
+    (silent ? Future.<Void>succeededFuture() : heartbeats.leave())
         .onComplete(done -> closed.tryComplete());
   }
 

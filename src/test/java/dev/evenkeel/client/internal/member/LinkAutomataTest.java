@@ -29,6 +29,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -285,5 +286,24 @@ class LinkAutomataTest {
             RefusedException.class,
             refused -> assertThat(refused.refusal()).isEqualTo(Refusal.UNAVAILABLE))
         .hasMessageContaining("as told");
+  }
+
+  /** As when a consumer looks for automata just while its client is closed. */
+  @Test
+  void nothingKeepsALinkThatWasClosedBefore() {
+    WeakReference<Link> closed = closedLink();
+    Wait.until(
+        "the link is collected",
+        () -> {
+          System.gc();
+          return closed.get() == null;
+        });
+  }
+
+  private WeakReference<Link> closedLink() {
+    FakeLink other = new FakeLink(vertx);
+    other.become(Link.State.CLOSED);
+    LinkAutomata.of(other, "s-1");
+    return new WeakReference<>(other);
   }
 }
