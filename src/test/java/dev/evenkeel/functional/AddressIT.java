@@ -219,6 +219,23 @@ class AddressIT {
     assertThat(node.lag("expires")).isEqualTo(1);
   }
 
+  /** Whoever has lost the id of a session can end it with the name of its member. */
+  @Test
+  void aSessionEndsWhenAnotherOneTakesItsMembersName() {
+    node.createTopic("taken", 1);
+    String lost = opened("taken", session("taken", "taken.in", 300_000));
+    String name =
+        new JsonObject(node.read("/api/groups/taken"))
+            .getJsonArray("members")
+            .getJsonObject(0)
+            .getString("member");
+    String second = opened("taken", session("taken", "taken.in", 300_000).put("member", name));
+    Wait.until("it ends", () -> node.post(lost + "/extend", "").statusCode() == 404);
+    assertThat(members("taken")).isEqualTo(1);
+    assertThat(node.delete(second).statusCode()).isEqualTo(204);
+    Wait.until("nobody is left", () -> members("taken") == 0);
+  }
+
   private static int members(String group) {
     return new JsonObject(node.read("/api/groups/" + group)).getJsonArray("members").size();
   }
