@@ -20,7 +20,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -123,35 +122,12 @@ final class LocalDedup implements Dedup {
       throw new IllegalStateException(
           "enQueue waits, and must not be called on an event loop: use claim there");
     }
-    LocalClaim own = threads.ofThread(key);
-    if (own != null && own.isHeld()) {
-      throw new IllegalStateException(
-          "this thread works on the key already, and would wait for itself: call deQueue first");
-    }
-    LocalClaim claim = begin(key);
-    try {
-      if (claim.turn.get() == Answer.DECLINE) {
-        return false;
-      }
-    } catch (InterruptedException e) {
-      claim.end(closed());
-      throw e;
-    } catch (ExecutionException e) {
-      throw RefusedException.of(e.getCause());
-    }
-    threads.add(key, claim);
-    return true;
+    return threads.enQueue(key, this::begin, () -> {});
   }
 
   @Override
   public boolean deQueue(String key) {
-    LocalClaim claim = threads.remove(key);
-    if (claim == null) {
-      return false;
-    }
-    boolean held = claim.isHeld();
-    claim.giveBack();
-    return held;
+    return threads.deQueue(key);
   }
 
   @Override
@@ -193,7 +169,7 @@ final class LocalDedup implements Dedup {
     return Future.succeededFuture();
   }
 
-  private final class LocalClaim implements DedupClaim {
+  private final class LocalClaim implements DedupClaim, ThreadClaims.Claim {
     final Ticket<String> ticket;
     final CompletableFuture<Answer> turn = new CompletableFuture<>();
     private final Promise<Void> lostKey = Promise.promise();
@@ -230,6 +206,11 @@ final class LocalDedup implements Dedup {
         }
       }
       turn.complete(answer);
+    }
+
+    @Override
+    public CompletableFuture<Answer> turn() {
+      return turn;
     }
 
     @Override

@@ -5,13 +5,14 @@ import dev.evenkeel.dedup.Answer;
 import dev.evenkeel.dedup.Departure;
 import dev.evenkeel.dedup.LeasedClaim;
 import dev.evenkeel.dedup.LeasedCoordinator;
+import dev.evenkeel.dedup.ThreadClaims;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.concurrent.CompletableFuture;
 
 /** A claim of a {@link ServiceDedup}, also before its turn. */
-public final class ServiceClaim implements DedupClaim {
+public final class ServiceClaim implements DedupClaim, ThreadClaims.Claim {
   private final LeasedCoordinator coordinator;
   private final LeasedClaim claim;
   private final String key;
@@ -29,7 +30,7 @@ public final class ServiceClaim implements DedupClaim {
     return claim.answered().toCompletableFuture();
   }
 
-  /** Completes with ACCEPT when it works, and with DECLINE. Fails as a claim does. */
+  @Override
   public CompletableFuture<Answer> turn() {
     return claim.turn().toCompletableFuture();
   }

@@ -27,12 +27,9 @@ import io.vertx.core.Promise;
 import io.vertx.core.internal.VertxInternal;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -47,7 +44,6 @@ public final class ServiceDedup implements Dedup, Ending {
   /** While it waits to be connected. */
   private static final long CONNECT_TICK_MILLIS = 20;
 
-  private static final long WAIT_MILLIS = 1_000;
   private static final long CLOSE_MILLIS_MAX = 2_000;
 
   /** A cluster that has just begun does not know for a moment what its nodes read. */
@@ -202,46 +198,12 @@ public final class ServiceDedup implements Dedup, Ending {
       throw new IllegalStateException(
           "enQueue waits, and must not be called on an event loop: use claim there");
     }
-    ServiceClaim own = threads.ofThread(key);
-    if (own != null && own.isHeld()) {
-      throw new IllegalStateException(
-          "this thread works on the key already, and would wait for itself: call deQueue first");
-    }
-    ServiceClaim claim = begin(key);
-    try {
-      if (await(claim.turn()) == Answer.DECLINE) {
-        return false;
-      }
-    } catch (InterruptedException | RuntimeException e) {
-      claim.giveBack();
-      throw e;
-    }
-    threads.add(key, claim);
-    return true;
-  }
-
-  /** It does not rely on the Vert.x, which may be closed meanwhile. */
-  private Answer await(CompletableFuture<Answer> turn) throws InterruptedException {
-    while (true) {
-      try {
-        return turn.get(WAIT_MILLIS, TimeUnit.MILLISECONDS);
-      } catch (TimeoutException e) {
-        tick();
-      } catch (ExecutionException e) {
-        throw RefusedException.of(e.getCause());
-      }
-    }
+    return threads.enQueue(key, this::begin, this::tick);
   }
 
   @Override
   public boolean deQueue(String key) {
-    ServiceClaim claim = threads.remove(key);
-    if (claim == null) {
-      return false;
-    }
-    boolean held = claim.isHeld();
-    claim.giveBack();
-    return held;
+    return threads.deQueue(key);
   }
 
   @Override
