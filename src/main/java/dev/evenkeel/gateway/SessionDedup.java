@@ -200,7 +200,7 @@ final class SessionDedup {
   private Future<Buffer> heard(Buffer body) {
     ByteReader in = new ByteReader(body.getBytes());
     Names.check("session", in.neededText());
-    boolean named = !in.text().isEmpty();
+    boolean named = !in.neededText().isEmpty();
     in.end();
     return (named ? byName.get() : Future.succeededFuture())
         .compose(all -> Future.fromCompletionStage(automata.heard()))

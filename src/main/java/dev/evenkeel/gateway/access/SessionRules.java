@@ -266,7 +266,7 @@ public final class SessionRules {
   public static void heard(Principal principal, String session, Buffer request) {
     ByteReader in = new ByteReader(Frames.bytes(request));
     itself(session, in);
-    String name = in.text();
+    String name = in.neededText();
     if (!name.isEmpty()) {
       dedup(principal, name);
     }

@@ -297,6 +297,11 @@ class RulesTest {
     Buffer nameless = Buffer.buffer(new Bytes().text("s-1").text("").toArray());
     refused(Refusal.FORBIDDEN, () -> SessionRules.claims(user("group:pages"), "s-1", nameless));
     SessionRules.heard(user("consume:orders"), "s-1", nameless);
+    Buffer malformed = Buffer.buffer(new Bytes().text("s-1").text(null).toArray());
+    for (Principal any : List.of(user("group:*"), Principal.ANYBODY)) {
+      refused(Refusal.INVALID, () -> SessionRules.heard(any, "s-1", malformed));
+      refused(Refusal.INVALID, () -> SessionRules.claims(any, "s-1", malformed));
+    }
   }
 
   @Test
