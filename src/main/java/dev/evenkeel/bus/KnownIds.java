@@ -1,7 +1,10 @@
 package dev.evenkeel.bus;
 
+import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.FeatureLevel;
+import java.util.Collection;
 
 /**
  * Names for the ids that requests carry, from this node's copy of the meta log. Safe for use from
@@ -23,6 +26,12 @@ public interface KnownIds {
    * @throws RefusedException UNAVAILABLE if this node may not have heard of it yet
    */
   String producer(long id);
+
+  /** Names of the groups with a tag, see {@link ProducerIds}; a live view. */
+  Collection<String> groups(int tag);
+
+  /** What all nodes read, see {@link FeatureLevel}. */
+  int featureLevel();
 
   /** The refusal of a request with an id that the node does not know yet. */
   static RefusedException unheard(String what, long id) {

@@ -242,6 +242,10 @@ public sealed interface MetaCommand {
         Names.check("producer", name);
       }
     }
+
+    public boolean isUnnamed() {
+      return name == null || name.isEmpty();
+    }
   }
 
   /**

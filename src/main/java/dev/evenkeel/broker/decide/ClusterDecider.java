@@ -37,7 +37,7 @@ public record ClusterDecider(MetaTables tables) {
     MetaTables.Counters counters = tables.counters();
     long id = counters.nextProducerId();
     MetaChange counted = MetaChange.putCounters(counters.afterProducer());
-    if (command.name() == null || command.name().isEmpty()) {
+    if (command.isUnnamed()) {
       return new Decision<>(List.of(counted), new Reply.OfProducer(id, 0));
     }
     String name = Names.check("producer", command.name());

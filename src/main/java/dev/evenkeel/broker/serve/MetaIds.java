@@ -2,7 +2,9 @@ package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.bus.KnownIds;
+import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.TopicInfo;
+import java.util.Collection;
 import java.util.function.Supplier;
 
 /** Names from this node's copy of the meta log, which may be a little behind. */
@@ -33,9 +35,19 @@ public final class MetaIds implements KnownIds {
     MetaTables now = tables.get();
     long next = now.counters().nextProducerId();
     String name = now.producerName(id);
-    if (name == null && id >= next) {
+    if (name == null && ProducerIds.number(id) >= next) {
       throw KnownIds.unheard("producer", id);
     }
     return name;
+  }
+
+  @Override
+  public Collection<String> groups(int tag) {
+    return tables.get().groups(tag);
+  }
+
+  @Override
+  public int featureLevel() {
+    return tables.get().featureLevel();
   }
 }

@@ -6,6 +6,7 @@ import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Pause;
+import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Shard;
@@ -36,6 +37,9 @@ public final class MetaTables {
   final Map<Integer, TopicInfo> topics = new ConcurrentSkipListMap<>();
   final Map<String, Integer> topicIds = new ConcurrentHashMap<>();
   final Map<String, GroupInfo> groups = new ConcurrentSkipListMap<>();
+
+  /** Names of groups, by {@link ProducerIds#tagOf}; the sets may be read from any thread. */
+  private final Map<Integer, Set<String>> groupTags = new ConcurrentHashMap<>();
 
   /** By group, the topics that have rows of their own; only for the applying thread. */
   private final Map<String, Set<String>> topicRows = new HashMap<>();
@@ -162,12 +166,19 @@ public final class MetaTables {
 
   /** The row of the group has all of its topics. */
   void put(GroupInfo group) {
-    groups.put(group.name(), group);
+    if (groups.put(group.name(), group) == null) {
+      groupTags
+          .computeIfAbsent(ProducerIds.tagOf(group.name()), any -> ConcurrentHashMap.newKeySet(1))
+          .add(group.name());
+    }
     topicRows.remove(group.name());
   }
 
   void removeGroup(String name) {
     groups.remove(name);
+    groupTags.computeIfPresent(
+        ProducerIds.tagOf(name),
+        (tag, names) -> names.remove(name) && names.isEmpty() ? null : names);
     topicRows.remove(name);
   }
 
@@ -284,6 +295,11 @@ public final class MetaTables {
   /** All groups, by name; a live view. */
   public Collection<GroupInfo> groups() {
     return Collections.unmodifiableCollection(groups.values());
+  }
+
+  /** Names of the groups with that tag, see {@link ProducerIds}; a live view. From any thread. */
+  public Collection<String> groups(int tag) {
+    return Collections.unmodifiableSet(groupTags.getOrDefault(tag, Set.of()));
   }
 
   /** The lease of a group: at term 0 if it was never granted. */

@@ -1,6 +1,7 @@
 package dev.evenkeel.gateway.access;
 
 import dev.evenkeel.api.ApiAddresses;
+import dev.evenkeel.api.Need;
 import dev.evenkeel.api.Permission.Kind;
 import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterView;
@@ -13,16 +14,19 @@ import dev.evenkeel.bus.ViewSince;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.SpoolPublisher;
 import dev.evenkeel.protocol.TopicPattern;
 import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.CommandCodec;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import io.vertx.core.buffer.Buffer;
@@ -42,6 +46,8 @@ import java.util.Set;
  * names by its id.
  */
 public final class SessionRules {
+  private static final String CONTROL = ".control";
+
   private final KnownIds ids;
 
   public SessionRules(KnownIds ids) {
@@ -128,10 +134,62 @@ public final class SessionRules {
     return name == null ? "" : name;
   }
 
-  private void producer(Principal principal, long id) {
-    String name = id == 0 ? null : ids.producer(id);
-    if (name != null && !principal.mayUseProducer(name)) {
-      throw principal.denied("producer:" + name);
+  /** Checks the id of a producer, which says who may use it: see {@link ProducerIds}. */
+  private void producer(Principal principal, long given) {
+    long id = SpoolPublisher.producerId(given);
+    int tag = ProducerIds.tag(id);
+    if (ProducerIds.isOfGroup(id)) {
+      if (ids.groups(tag).stream().noneMatch(group -> principal.has(Need.of(group, Kind.GROUP)))) {
+        throw principal.denied("group:NAME of the group whose handlers publish as " + id);
+      }
+    } else if (tag != 0) {
+      if (tag != ProducerIds.tagOf(principal.name())) {
+        throw Refusal.FORBIDDEN.error("the producer %s is that of another user", id);
+      }
+    } else {
+      String name = id == 0 ? null : ids.producer(id);
+      if (name != null && !principal.mayUseProducer(name)) {
+        throw principal.denied("producer:" + name);
+      }
+    }
+  }
+
+  /** Checks the id under which handlers of a group publish. */
+  private void publisher(Principal principal, DataCommand.OpenPublisher open) {
+    long id = open.producerId();
+    if (ProducerIds.isOfGroup(id)) {
+      if (ProducerIds.tag(id) != ProducerIds.tagOf(open.group())) {
+        throw Refusal.FORBIDDEN.error("the producer %s is that of another group", id);
+      }
+    } else if (open.fresh()) {
+      producer(principal, id);
+    }
+    // Else it has to be that of the group already: a member of a former version registered it.
+  }
+
+  /** Whether the answer to a request of a session is an id that is to say whose it is. */
+  private boolean registers(Principal principal, String address, Buffer request) {
+    return principal.bound()
+        && address.endsWith(CONTROL)
+        && Frames.op(request) == Op.SUBMIT_META
+        && Calls.SUBMIT_META.asked(request) instanceof MetaCommand.RegisterProducer asked
+        && asked.isUnnamed()
+        && ids.featureLevel() >= FeatureLevel.PRODUCER_OWNERS;
+  }
+
+  /** The answer to a request of a session: an id of a producer without a name says whose it is. */
+  public Buffer owned(Principal principal, String address, Buffer request, Buffer answer) {
+    if (!registers(principal, address, request)) {
+      return answer;
+    }
+    try {
+      return Calls.SUBMIT_META.answered(answer) instanceof Reply.OfProducer of
+          ? Calls.SUBMIT_META.answer(
+              new Reply.OfProducer(
+                  ProducerIds.ofUser(of.producerId(), principal.name()), of.epoch()))
+          : answer;
+    } catch (RefusedException refused) {
+      return answer;
     }
   }
 
@@ -163,8 +221,11 @@ public final class SessionRules {
       }
     } else if (command instanceof DataCommand.OpenPublisher open) {
       member(principal, open.group(), open.input());
-      producer(principal, open.producerId());
+      publisher(principal, open);
     } else if (command instanceof DataCommand.OpenProducer open) {
+      if (ProducerIds.isOfGroup(open.producerId())) {
+        throw nodesOnly("the producer of a group");
+      }
       producer(principal, open.producerId());
     }
   }
@@ -177,6 +238,9 @@ public final class SessionRules {
     String name = of.name();
     if (name != null && !name.isEmpty() && !principal.mayUseProducer(name)) {
       throw principal.denied("producer:" + name);
+    }
+    if (command instanceof MetaCommand.RegisterProducer && principal.bound()) {
+      principal.require(Need.of(null, Kind.PRODUCE, Kind.GROUP));
     }
   }
 

@@ -300,8 +300,7 @@ final class SessionConnection {
               countDone(address, bytes);
               audit(principal, address, body, done);
               if (state == State.OPEN) {
-                answer(
-                    correlation, address, done, given -> visible(principal, address, body, given));
+                answer(correlation, address, done, given -> shown(principal, address, body, given));
               }
             });
   }
@@ -340,6 +339,11 @@ final class SessionConnection {
     } catch (DecodeException | ClassCastException e) {
       return null;
     }
+  }
+
+  private Buffer shown(Principal principal, String address, Buffer body, Buffer answer) {
+    Buffer visible = visible(principal, address, body, answer);
+    return port.addresses().rules().owned(principal, address, body, visible);
   }
 
   /** The part of an answer that the principal may see. */

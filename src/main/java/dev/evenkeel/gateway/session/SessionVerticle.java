@@ -22,6 +22,7 @@ import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.EventExecutor;
 import io.vertx.core.DeploymentOptions;
@@ -33,6 +34,7 @@ import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -143,6 +145,18 @@ public final class SessionVerticle extends VerticleBase {
       @Override
       public String producer(long id) {
         return known("producer", id).producer(id);
+      }
+
+      @Override
+      public Collection<String> groups(int tag) {
+        LocalBroker broker = LocalBroker.of(vertx);
+        return broker == null ? List.of() : broker.ids().groups(tag);
+      }
+
+      @Override
+      public int featureLevel() {
+        LocalBroker broker = LocalBroker.of(vertx);
+        return broker == null ? FeatureLevel.FIRST : broker.ids().featureLevel();
       }
 
       private KnownIds known(String what, long id) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.Refused;
 import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.Permission;
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.KnownIds;
@@ -13,9 +14,11 @@ import dev.evenkeel.bus.rate.ReserveRequest;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.SpoolPublisher;
 import dev.evenkeel.protocol.StartAt;
@@ -23,6 +26,7 @@ import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.CommandCodec;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
@@ -46,6 +50,16 @@ class RulesTest {
         @Override
         public String producer(long id) {
           return id == 7 ? "billing" : null;
+        }
+
+        @Override
+        public List<String> groups(int tag) {
+          return Stream.of("ship", "pay").filter(g -> ProducerIds.tagOf(g) == tag).toList();
+        }
+
+        @Override
+        public int featureLevel() {
+          return FeatureLevel.NEWEST;
         }
       };
 
@@ -168,6 +182,96 @@ class RulesTest {
     send(user("consume:orders", "group:g"), true, Op.READ_LEASE, lease);
   }
 
+  private static void of(Principal user, long id, boolean may) {
+    DataCommand open = new DataCommand.OpenProducer(id, 1);
+    RulesTest rules = new RulesTest();
+    if (may) {
+      rules.send(user, false, Op.APPEND, append(1, id));
+      rules.send(user, true, Op.SUBMIT_DATA, data(open));
+    } else {
+      refused(Refusal.FORBIDDEN, () -> rules.send(user, false, Op.APPEND, append(1, id)));
+      refused(Refusal.FORBIDDEN, () -> rules.send(user, true, Op.SUBMIT_DATA, data(open)));
+    }
+  }
+
+  @Test
+  void theIdOfAProducerBelongsToTheUserWhoRegisteredIt() {
+    Principal shop = user("produce:*", "producer:*", "group:*");
+    of(shop, 9, true);
+    of(shop, ProducerIds.ofUser(9, "shop"), true);
+    of(shop, ProducerIds.ofUser(9, "other"), false);
+    of(shop, ProducerIds.ofMember(9), false);
+  }
+
+  private Reply.OfProducer registered(Principal user, MetaCommand command, Reply reply) {
+    Bytes body = new Bytes();
+    CommandCodec.write(body, command);
+    Buffer request = Frames.request(Op.SUBMIT_META, body);
+    Buffer answer = rules.owned(user, "evenkeel.node.n1.control", request, of(reply));
+    return (Reply.OfProducer) Calls.SUBMIT_META.answered(answer);
+  }
+
+  private static Buffer of(Reply reply) {
+    return Calls.SUBMIT_META.answer(reply);
+  }
+
+  @Test
+  void theIdOfANewProducerSaysWhoseItIs() {
+    Reply given = new Reply.OfProducer(9, 0);
+    MetaCommand unnamed = new MetaCommand.RegisterProducer("");
+    assertThat(registered(user("produce:*"), unnamed, given).producerId())
+        .isEqualTo(ProducerIds.ofUser(9, "shop"));
+    assertThat(registered(Principal.ANYBODY, unnamed, given)).isEqualTo(given);
+    assertThat(registered(user("produce:*"), new MetaCommand.RegisterProducer("shop-1"), given))
+        .isEqualTo(given);
+  }
+
+  @Test
+  void aRefusalToRegisterStaysAsItIs() {
+    Bytes body = new Bytes();
+    CommandCodec.write(body, new MetaCommand.RegisterProducer(""));
+    Buffer refusal = Frames.refusal(Refusal.UNAVAILABLE.error("later"));
+    Buffer request = Frames.request(Op.SUBMIT_META, body);
+    assertThat(rules.owned(user("produce:*"), "evenkeel.node.n1.control", request, refusal))
+        .isEqualTo(refusal);
+  }
+
+  private static Bytes opened(long id, String group, boolean fresh) {
+    return data(new DataCommand.OpenPublisher(id, 1, group, new Shard(1, 0), fresh));
+  }
+
+  @Test
+  void whatHandlersOfAGroupPublishUnderBelongsToTheGroup() {
+    long id = ProducerIds.ofGroup(9, "ship");
+    Principal member = user("produce:orders", "consume:orders", "group:ship");
+    Principal other = user("produce:orders", "consume:orders", "group:pay");
+    send(member, false, Op.APPEND, append(1, id));
+    send(member, true, Op.SUBMIT_DATA, opened(id, "ship", true));
+    refused(Refusal.FORBIDDEN, () -> send(other, false, Op.APPEND, append(1, id)));
+    refused(Refusal.FORBIDDEN, () -> send(other, true, Op.SUBMIT_DATA, opened(id, "pay", true)));
+    refused(Refusal.FORBIDDEN, () -> send(other, true, Op.SUBMIT_DATA, opened(id, "ship", true)));
+    refused(
+        Refusal.FORBIDDEN,
+        () -> send(member, true, Op.SUBMIT_DATA, data(new DataCommand.OpenProducer(id, 1))));
+  }
+
+  @Test
+  void aPublisherOfAFormerVersionGoesFromMemberToMember() {
+    long id = ProducerIds.ofUser(9, "other");
+    Principal member = user("produce:orders", "consume:orders", "group:ship");
+    send(member, true, Op.SUBMIT_DATA, opened(id, "ship", false));
+    refused(Refusal.FORBIDDEN, () -> send(member, true, Op.SUBMIT_DATA, opened(id, "ship", true)));
+  }
+
+  @Test
+  void whoMayNeitherProduceNorConsumeRegistersNoProducer() {
+    for (String name : List.of("", "shop-1")) {
+      Bytes body = new Bytes();
+      CommandCodec.write(body, new MetaCommand.RegisterProducer(name));
+      refused(Refusal.FORBIDDEN, () -> send(user("view:zzz"), true, Op.SUBMIT_META, body));
+    }
+  }
+
   private static Bytes data(DataCommand command) {
     Bytes body = new Bytes().i32(0);
     CommandCodec.write(body, command);
@@ -241,7 +345,8 @@ class RulesTest {
             new MetaCommand.ContinueProducer("shop-1", 3))) {
       Bytes body = new Bytes();
       CommandCodec.write(body, command);
-      send(user(), true, Op.SUBMIT_META, body);
+      send(user("produce:orders"), true, Op.SUBMIT_META, body);
+      send(user("group:g"), true, Op.SUBMIT_META, body);
     }
     for (MetaCommand command :
         List.of(

@@ -41,6 +41,16 @@ class SessionAddressesTest {
     public String producer(long id) {
       throw KnownIds.unheard("producer", id);
     }
+
+    @Override
+    public List<String> groups(int tag) {
+      return List.of();
+    }
+
+    @Override
+    public int featureLevel() {
+      return 1;
+    }
   }
 
   private Answerer answerer(String address, Buffer body) {

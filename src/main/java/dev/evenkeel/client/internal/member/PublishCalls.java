@@ -4,6 +4,7 @@ import dev.evenkeel.client.internal.consume.ConsumerAction.Opened;
 import dev.evenkeel.client.internal.consume.PublishRequest;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
@@ -75,7 +76,8 @@ final class PublishCalls {
         .submitMeta(new MetaCommand.RegisterProducer(""))
         .map(
             reply -> {
-              long id = ((Reply.OfProducer) reply).producerId();
+              long given = ((Reply.OfProducer) reply).producerId();
+              long id = calls.ownedProducers() ? ProducerIds.ofGroup(given, group) : given;
               // Another attempt may have got one meanwhile.
               return fresh.compute(
                   input,

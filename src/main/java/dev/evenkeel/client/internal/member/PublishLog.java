@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Bytes;
@@ -35,6 +36,9 @@ interface PublishLog {
 
   /** The data group of a shard. */
   int group(Shard shard);
+
+  /** Whether all nodes read the ids of {@link ProducerIds}. */
+  boolean ownedProducers();
 
   /** Whether the cluster was formed without that data group. */
   boolean isAdded(int dataGroup);

@@ -167,6 +167,12 @@ final class ShardCalls implements LogCalls, PublishLog {
   }
 
   @Override
+  public boolean ownedProducers() {
+    ClusterView view = directory.current();
+    return view != null && view.featureLevel() >= FeatureLevel.PRODUCER_OWNERS;
+  }
+
+  @Override
   public boolean isOpen(Shard shard) {
     ClusterView view = directory.current();
     boolean open =

@@ -1,11 +1,14 @@
 package dev.evenkeel.client.internal.produce;
 
 import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.LeaderClient.Retry;
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.FeatureLevel;
@@ -27,6 +30,10 @@ public final class EpochOpener {
   private final ClusterDirectory directory;
   private final LeaderClient leaders;
   private final String name;
+
+  /** Whether this program is a member of the cluster. */
+  private final boolean member;
+
   private volatile boolean stopped;
 
   /**
@@ -35,6 +42,7 @@ public final class EpochOpener {
   public EpochOpener(Link link, ClusterDirectory directory, String name) {
     this.directory = directory;
     this.name = name;
+    member = link instanceof VertxLink;
     leaders = new LeaderClient(link, directory);
   }
 
@@ -115,7 +123,17 @@ public final class EpochOpener {
   }
 
   private Future<Reply.OfProducer> register(long timeoutMillis) {
-    return epoch(new MetaCommand.RegisterProducer(name), within(timeoutMillis));
+    Future<Reply.OfProducer> given =
+        epoch(new MetaCommand.RegisterProducer(name), within(timeoutMillis));
+    return member ? given.map(this::ofMember) : given;
+  }
+
+  /** No session may use the id of a member of the cluster. */
+  private Reply.OfProducer ofMember(Reply.OfProducer given) {
+    ClusterView view = directory.current();
+    return name.isEmpty() && view != null && view.featureLevel() >= FeatureLevel.PRODUCER_OWNERS
+        ? new Reply.OfProducer(ProducerIds.ofMember(given.producerId()), given.epoch())
+        : given;
   }
 
   private Future<Reply.OfProducer> epoch(MetaCommand command, Retry retry) {

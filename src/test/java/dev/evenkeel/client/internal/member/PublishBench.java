@@ -35,6 +35,11 @@ public final class PublishBench {
         new PublishCalls(
             new PublishLog() {
               @Override
+              public boolean ownedProducers() {
+                return true;
+              }
+
+              @Override
               public Future<Reply> submit(Shard shard, DataCommand command) {
                 return cluster.submit(shard, command);
               }

@@ -1,0 +1,80 @@
+package dev.evenkeel.protocol;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+
+/**
+ * Who may use the id of a producer. The meta log group counts ids; above the count, an id carries a
+ * tag of the user who registered it, or of the group whose handlers publish under it. So every node
+ * can check an id without asking anybody, and no id can be used by guessing its number.
+ *
+ * <pre>
+ * bit 61       a spool sends again what was not taken, see {@link SpoolPublisher}
+ * bit 60       the tag is that of a group
+ * bits 40-59   tag; 0: a producer with a name, or one that was registered before ids had tags
+ * bits 0-39    number
+ * </pre>
+ *
+ * <p>A tag is a part of a hash. Two of a thousand users have equal tags with a probability of one
+ * in two thousand.
+ */
+public final class ProducerIds {
+  private static final int NUMBER_BITS = 40;
+  private static final int TAG_BITS = 20;
+  private static final long NUMBER = (1L << NUMBER_BITS) - 1;
+  private static final int TAG = (1 << TAG_BITS) - 1;
+  private static final long OF_GROUP = 1L << NUMBER_BITS + TAG_BITS;
+
+  /** The tag of nodes, and of programs that are members of the cluster. */
+  private static final int MEMBERS = TAG;
+
+  private ProducerIds() {}
+
+  /** The number that the meta log group has counted. */
+  public static long number(long id) {
+    return id & NUMBER;
+  }
+
+  /** The tag; 0: it has none. */
+  public static int tag(long id) {
+    return (int) (id >>> NUMBER_BITS) & TAG;
+  }
+
+  /** Whether handlers of a group publish under it. */
+  public static boolean isOfGroup(long id) {
+    return (id & OF_GROUP) != 0;
+  }
+
+  /** The tag of a user or group. */
+  public static int tagOf(String name) {
+    try {
+      byte[] hash =
+          MessageDigest.getInstance("SHA-256").digest(name.getBytes(StandardCharsets.UTF_8));
+      // Neither 0 nor that of members.
+      return 1 + Math.floorMod(ByteBuffer.wrap(hash).getInt(), TAG - 1);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java has SHA-256", e);
+    }
+  }
+
+  /** The id for a user who has registered it. */
+  public static long ofUser(long id, String user) {
+    return with(id, tagOf(user));
+  }
+
+  /** The id for a member of the cluster that has registered it. */
+  public static long ofMember(long id) {
+    return with(id, MEMBERS);
+  }
+
+  /** The id under which handlers of a group publish, for one that a member of it has registered. */
+  public static long ofGroup(long id, String group) {
+    return with(id, tagOf(group)) | OF_GROUP;
+  }
+
+  private static long with(long id, int tag) {
+    return number(id) | (long) tag << NUMBER_BITS;
+  }
+}

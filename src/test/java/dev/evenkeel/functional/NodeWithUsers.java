@@ -1,0 +1,63 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.TestCertificates;
+import dev.evenkeel.cli.CommandInJvm;
+import dev.evenkeel.client.ClientOptions;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** A node with TLS and users, each with a token. */
+final class NodeWithUsers implements AutoCloseable {
+  private static final Path CLIENTS = TestCertificates.OURS.resolve("clients");
+  private static final String CA = CLIENTS.resolve("ca.crt").toString();
+
+  private final Path directory;
+  private final Path users;
+  private Node node;
+
+  /**
+   * @param directory an empty one
+   */
+  NodeWithUsers(Path directory) {
+    this.directory = directory;
+    users = directory.resolve("users.json");
+  }
+
+  /**
+   * @param may permissions, as the command 'user add' takes them
+   */
+  NodeWithUsers user(String name, String may) throws Exception {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    assertThat(CommandInJvm.run(out, err, "user", "add", users.toString(), name, "--may", may))
+        .as(err.toString())
+        .isZero();
+    Files.writeString(directory.resolve(name), out.toString());
+    return this;
+  }
+
+  NodeWithUsers start() throws Exception {
+    node =
+        new Node(directory.resolve("node"))
+            .with("--tls", CLIENTS.toString(), "--users", users.toString())
+            .start();
+    return this;
+  }
+
+  /** For a connection of a user. */
+  ClientOptions options(String user) {
+    return new ClientOptions()
+        .setSeeds(List.of(node.cluster()))
+        .setCa(CA)
+        .setTokenFile(directory.resolve(user).toString());
+  }
+
+  @Override
+  public void close() {
+    node.process().close();
+  }
+}
