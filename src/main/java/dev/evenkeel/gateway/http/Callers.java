@@ -30,7 +30,7 @@ import javax.net.ssl.SSLSession;
  * <p>{@code POST /api/session {"token"}} puts the token into a cookie that scripts cannot read and
  * other pages cannot use, {@code DELETE} removes it, and {@code GET} says who is asking.
  */
-record Callers(Access access, RequestBodies bodies) {
+record Callers(Access access, RequestBodies bodies, Connections connections) {
   private static final String COOKIE = "evenkeel-token";
   private static final String BEARER = "bearer ";
   private static final String CALLER = "evenkeel.caller";
@@ -77,7 +77,9 @@ record Callers(Access access, RequestBodies bodies) {
     }
     if (!isOpen(request.path())) {
       try {
-        caller.principal();
+        if (caller.principal().bound()) {
+          connections.identified(request.connection());
+        }
       } catch (RefusedException e) {
         denied(context, null, request.method() + " " + request.path(), e);
         context.response().putHeader("www-authenticate", "Bearer");

@@ -1,8 +1,11 @@
 package dev.evenkeel.gateway.http;
 
+import dev.evenkeel.gateway.Strangers;
 import dev.evenkeel.protocol.Refusal;
+import io.netty.util.NetUtil;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.net.SocketAddress;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,10 +24,20 @@ import java.util.Map;
  * </pre>
  *
  * Connections that become WebSockets leave, because the live view has its own limits.
+ *
+ * <p>When there are too many, one goes that is idle or slow and has not shown whose it is, see
+ * {@link Strangers}. If there is none, the new one learns that the node is full. Even then a
+ * question for the node's health is answered, since others restart a node that does not answer.
  */
 final class Connections {
-  /** So many connections past the limit learn why they are refused; others are only closed. */
+  /** So many connections past the limit learn why they are refused. */
   private static final int REFUSED_MAX = 64;
+
+  /** A request that comes so slowly is no reason to keep a stranger's connection. */
+  private static final long SLOW_MILLIS = 3_000;
+
+  /** How long a connection past the limit may take for its request. */
+  private static final long REFUSED_MILLIS_MAX = 1_000;
 
   private static final class Open {
     final HttpConnection connection;
@@ -38,8 +51,12 @@ final class Connections {
     /** The request under way; null: none. */
     HttpServerRequest request;
 
+    /** When the head of that request arrived. */
+    long receivedMillis;
+
     /** Whether the head of a request has ever arrived. */
     boolean begun;
+
 
     Open(HttpConnection connection, boolean refused, long deadlineMillis) {
       this.connection = connection;
@@ -50,6 +67,8 @@ final class Connections {
 
   private final WebOptions limits;
   private final Map<HttpConnection, Open> open = new HashMap<>();
+  private final Strangers<Open> strangers;
+  private final Strangers<Open> refused;
 
   /** The time since the first tick; it does not go on while the node is held up. */
   private long nowMillis;
@@ -62,23 +81,67 @@ final class Connections {
   Connections(WebOptions limits, long nowMillis) {
     this.limits = limits;
     this.tickedMillis = nowMillis;
+    strangers = new Strangers<>(Integer.MAX_VALUE, this::mayGo);
+    refused = new Strangers<>(REFUSED_MAX, this::mayGo);
   }
 
   void opened(HttpConnection connection) {
-    if (open.size() >= limits.get(WebOptions.CONNECTIONS_MAX) + REFUSED_MAX) {
-      connection.close();
-      return;
+    String source = source(connection);
+    if (isFull()) {
+      close(strangers.evict());
     }
-    boolean refused = open.size() >= limits.get(WebOptions.CONNECTIONS_MAX);
-    open.put(
-        connection,
-        new Open(connection, refused, nowMillis + limits.get(WebOptions.REQUEST_MILLIS_MAX)));
+    boolean isRefused = isFull();
+    long millis = isRefused ? REFUSED_MILLIS_MAX : limits.get(WebOptions.REQUEST_MILLIS_MAX);
+    Open one = new Open(connection, isRefused, nowMillis + millis);
+    open.put(connection, one);
     connection.closeHandler(closed -> left(connection));
+    close((isRefused ? refused : strangers).came(one, source));
+  }
+
+  /** Whether it is idle, or its request comes slowly. */
+  private boolean mayGo(Open one) {
+    HttpServerRequest request = one.request;
+    return request == null
+        || request.response().ended()
+        || !request.isEnded() && nowMillis - one.receivedMillis >= SLOW_MILLIS;
+  }
+
+  private boolean isFull() {
+    return open.size() - refused.count() >= limits.get(WebOptions.CONNECTIONS_MAX);
+  }
+
+  private static String source(HttpConnection connection) {
+    SocketAddress remote = connection.remoteAddress();
+    return remote == null || remote.hostAddress() == null
+        ? ""
+        : Strangers.source(NetUtil.createInetAddressFromIpAddressString(remote.hostAddress()));
+  }
+
+  /**
+   * @param one null: none
+   */
+  private void close(Open one) {
+    if (one != null) {
+      left(one.connection);
+      one.connection.close();
+    }
   }
 
   /** A connection has closed or is no longer one for requests. */
   void left(HttpConnection connection) {
-    open.remove(connection);
+    Open one = open.remove(connection);
+    if (one != null) {
+      strangers.left(one);
+      refused.left(one);
+    }
+  }
+
+  /** A connection has shown whose it is. */
+  void identified(HttpConnection connection) {
+    Open one = open.get(connection);
+    if (one != null) {
+      strangers.left(one);
+    }
   }
 
   /** The head of a request has arrived. */
@@ -92,6 +155,8 @@ final class Connections {
       one.deadlineMillis = nowMillis + limits.get(WebOptions.REQUEST_MILLIS_MAX);
     }
     one.begun = true;
+    one.receivedMillis = nowMillis;
+    strangers.used(one);
   }
 
   /**

@@ -39,6 +39,13 @@ record Guard(HostNames names, Connections connections, Handler<HttpServerRequest
     putHeaders(request.response());
     connections.received(request);
     ApiFailure overload = connections.refusal(request.connection());
+    if (overload != null && NodeRoutes.isHealth(request.path())) {
+      request
+          .response()
+          .putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE)
+          .endHandler(ended -> request.connection().close());
+      overload = null;
+    }
     ApiFailure refusal = overload == null ? refusal(request) : overload;
     if (refusal == null) {
       next.handle(request);

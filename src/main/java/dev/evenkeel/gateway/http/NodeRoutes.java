@@ -42,6 +42,11 @@ record NodeRoutes(Api api, Callers callers, String node) {
         .handler(context -> Api.send(context, 200, OPEN_API));
   }
 
+  /** Whether a path is that of a question for the health of the node. */
+  static boolean isHealth(String path) {
+    return Operations.LIVE.path().equals(path) || Operations.READY.path().equals(path);
+  }
+
   private void live(RoutingContext context) {
     health(context, 200, HealthView.Status.UP, null);
   }

@@ -96,7 +96,7 @@ public final class WebVerticle extends VerticleBase {
                 tls.applyTo(options);
               }
               RequestBodies bodies = new RequestBodies(config.get(WebOptions.BYTES_IN_FLIGHT_MAX));
-              Callers callers = new Callers(access, bodies);
+              Callers callers = new Callers(access, bodies, connections);
               Api api = new Api(vertx, callers, config.get(WebOptions.LOCAL_ONLY));
               live =
                   new LiveHub(

@@ -151,39 +151,69 @@ class HttpLimitsTest {
   // ---- many
 
   @Test
-  void connectionsPastTheLimitLearnWhy() throws Exception {
+  void connectionsPastTheLimitLearnWhyAndLearnTheHealth() throws Exception {
     deploy(Map.of("connectionsMax", 2));
     try (RawHttp first = new RawHttp(port);
         RawHttp second = new RawHttp(port)) {
-      assertThat(first.call("GET", "/health/live", host).status()).isEqualTo(200);
-      assertThat(second.call("GET", "/health/live", host).status()).isEqualTo(200);
+      first.send(head(4) + "body");
+      second.send(head(4) + "body");
+      await().until(() -> questions.size() == 2);
       try (RawHttp third = new RawHttp(port)) {
-        Answer answer = third.call("GET", "/health/live", host);
+        Answer answer = third.call("GET", "/api/topics", host);
         assertError(answer, 503, "OVERLOADED");
         assertThat(answer.body()).contains("http-connections-max");
         assertThat(answer.headers()).containsKey("retry-after");
         third.awaitClosed();
       }
-      assertThat(first.call("GET", "/health/live", host).status()).isEqualTo(200);
+      try (RawHttp probe = new RawHttp(port)) {
+        assertThat(probe.call("GET", "/health/live", host).status()).isEqualTo(200);
+        probe.awaitClosed();
+      }
+      answerAll();
+      assertThat(first.answer().status()).isEqualTo(200);
+      assertThat(second.answer().status()).isEqualTo(200);
     }
-    Wait.until(
-        () -> {
-          try (RawHttp later = new RawHttp(port)) {
-            return later.call("GET", "/health/live", host).status() == 200;
-          }
-        });
   }
 
   @Test
-  void connectionsFarPastTheLimitAreClosed() throws Exception {
-    deploy(Map.of("connectionsMax", 1));
+  void anIdleConnectionMakesRoomForANewOne() throws Exception {
+    deploy(Map.of("connectionsMax", 2));
+    try (RawHttp silent = new RawHttp(port);
+        RawHttp idle = new RawHttp(port)) {
+      assertThat(idle.call("GET", "/health/live", host).status()).isEqualTo(200);
+      try (RawHttp third = new RawHttp(port)) {
+        assertThat(third.call("GET", "/health/live", host).status()).isEqualTo(200);
+        silent.awaitClosed();
+        assertThat(idle.call("GET", "/health/live", host).status()).isEqualTo(200);
+        try (RawHttp fourth = new RawHttp(port)) {
+          assertThat(fourth.call("GET", "/health/live", host).status()).isEqualTo(200);
+          third.awaitClosed();
+        }
+      }
+    }
+  }
+
+  /** Whoever restarts a node that does not answer must not be made to do it. */
+  @Test
+  void theHealthIsAnsweredWhateverStrangersDo() throws Exception {
+    deploy(Map.of("connectionsMax", 10));
     List<RawHttp> held = new ArrayList<>();
     try {
-      times(65, i -> held.add(new RawHttp(port)));
-      try (RawHttp last = new RawHttp(port)) {
-        last.awaitClosed();
-      }
-      assertThat(held.get(0).call("GET", "/health/live", host).status()).isEqualTo(200);
+      times(
+          10,
+          i -> {
+            RawHttp waiting = new RawHttp(port);
+            held.add(waiting.send(head(4) + "body"));
+          });
+      await().until(() -> questions.size() == 10);
+      times(100, i -> held.add(new RawHttp(port)));
+      times(
+          20,
+          i -> {
+            try (RawHttp probe = new RawHttp(port)) {
+              assertThat(probe.call("GET", "/health/live", host).status()).isEqualTo(200);
+            }
+          });
     } finally {
       each(held, each -> each.close());
     }

@@ -524,10 +524,12 @@ class WebVerticleTest {
     TreeSet<String> routes = new TreeSet<>();
     LiveHub hub = new LiveHub(vertx, "n1", () -> Future.failedFuture("not asked"), null);
     RequestBodies bodies = new RequestBodies(1 << 20);
+    Connections connections = new Connections(new WebOptions(new JsonObject()), 0);
     Callers callers =
         new Callers(
-            Access.of(vertx, "n1", null).toCompletionStage().toCompletableFuture().get(), bodies);
-    Connections connections = new Connections(new WebOptions(new JsonObject()), 0);
+            Access.of(vertx, "n1", null).toCompletionStage().toCompletableFuture().get(),
+            bodies,
+            connections);
     LiveRoutes live = new LiveRoutes(hub, connections, callers);
     Api api = new Api(vertx, callers, false);
     Router router = WebVerticle.router(vertx, api, callers, "n1", bodies, live, connections);
