@@ -14,44 +14,41 @@ import io.vertx.core.spi.tls.SslContextFactory;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 
 /**
  * The TLS of the JDK, which also tells from which address a connection came that did not begin it:
- * Vert.x only tells why. It closes connections while too many others are beginning TLS: the ports
- * count connections only after that.
+ * Vert.x only tells why. It closes the first ones while too many connections are beginning TLS, see
+ * {@link Strangers}: the ports count connections only after that.
  */
 final class NamingTlsEngine extends JdkSSLEngineOptions {
   /** "Unexpected message", as TLS says it: who speaks no TLS learns what is spoken here. */
   private static final byte[] ALERT = {21, 3, 3, 0, 2, 2, 10};
 
   private final BiConsumer<String, Throwable> failed;
-  private final int beginningMax;
 
   /** Connections that are beginning TLS. */
-  private final AtomicInteger beginning;
+  private final Strangers<ChannelHandlerContext> beginning;
 
   /**
    * @param beginningMax most connections that begin TLS at a time
    * @param failed gets the address and the cause, on an event loop
    */
   NamingTlsEngine(int beginningMax, BiConsumer<String, Throwable> failed) {
-    this(beginningMax, new AtomicInteger(), failed);
+    this(new Strangers<>(beginningMax, any -> true), failed);
   }
 
   private NamingTlsEngine(
-      int beginningMax, AtomicInteger beginning, BiConsumer<String, Throwable> failed) {
-    this.beginningMax = beginningMax;
+      Strangers<ChannelHandlerContext> beginning, BiConsumer<String, Throwable> failed) {
     this.beginning = beginning;
     this.failed = failed;
   }
 
   @Override
   public JdkSSLEngineOptions copy() {
-    return new NamingTlsEngine(beginningMax, beginning, failed);
+    return new NamingTlsEngine(beginning, failed);
   }
 
   @Override
@@ -94,11 +91,15 @@ final class NamingTlsEngine extends JdkSSLEngineOptions {
     @Override
     public void handlerAdded(ChannelHandlerContext context) throws Exception {
       SocketAddress remote = context.channel().remoteAddress();
-      boolean tooMany = beginning.incrementAndGet() > beginningMax;
+      ChannelHandlerContext goes =
+          beginning.came(
+              context,
+              Strangers.source(
+                  remote instanceof InetSocketAddress address ? address.getAddress() : null));
       handshakeFuture()
           .addListener(
               done -> {
-                beginning.decrementAndGet();
+                beginning.left(context);
                 if (!done.isSuccess()) {
                   if (done.cause() instanceof NotSslRecordException) {
                     context.writeAndFlush(Unpooled.wrappedBuffer(ALERT));
@@ -107,8 +108,8 @@ final class NamingTlsEngine extends JdkSSLEngineOptions {
                 }
               });
       super.handlerAdded(context);
-      if (tooMany) {
-        context.close();
+      if (goes != null) {
+        goes.close();
       }
     }
 

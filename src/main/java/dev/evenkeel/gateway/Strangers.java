@@ -1,5 +1,7 @@
 package dev.evenkeel.gateway;
 
+import io.netty.util.NetUtil;
+import io.vertx.core.net.SocketAddress;
 import java.net.InetAddress;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -54,6 +56,12 @@ public final class Strangers<C> {
       network.append("%02x".formatted(bytes[i]));
     }
     return network.toString();
+  }
+
+  /** The same of the other end of a connection; null: it is not known. */
+  public static String source(SocketAddress remote) {
+    String host = remote == null ? null : remote.hostAddress();
+    return source(host == null ? null : NetUtil.createInetAddressFromIpAddressString(host));
   }
 
   /**

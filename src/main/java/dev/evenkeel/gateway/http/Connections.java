@@ -2,10 +2,8 @@ package dev.evenkeel.gateway.http;
 
 import dev.evenkeel.gateway.Strangers;
 import dev.evenkeel.protocol.Refusal;
-import io.netty.util.NetUtil;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.net.SocketAddress;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -86,7 +84,6 @@ final class Connections {
   }
 
   void opened(HttpConnection connection) {
-    String source = source(connection);
     if (isFull()) {
       close(strangers.evict());
     }
@@ -95,7 +92,7 @@ final class Connections {
     Open one = new Open(connection, isRefused, nowMillis + millis);
     open.put(connection, one);
     connection.closeHandler(closed -> left(connection));
-    close((isRefused ? refused : strangers).came(one, source));
+    close((isRefused ? refused : strangers).came(one, Strangers.source(connection.remoteAddress())));
   }
 
   /** Whether it is idle, or its request comes slowly. */
@@ -108,13 +105,6 @@ final class Connections {
 
   private boolean isFull() {
     return open.size() - refused.count() >= limits.get(WebOptions.CONNECTIONS_MAX);
-  }
-
-  private static String source(HttpConnection connection) {
-    SocketAddress remote = connection.remoteAddress();
-    return remote == null || remote.hostAddress() == null
-        ? ""
-        : Strangers.source(NetUtil.createInetAddressFromIpAddressString(remote.hostAddress()));
   }
 
   /**

@@ -156,6 +156,7 @@ final class SessionConnection {
         Math.max(
             port.limits().get(SessionOptions.BODY_BYTES_MAX),
             Math.min(hello.answerBytesMax(), Hello.ANSWER_BYTES_MAX));
+    port.strangers().left(this);
     session = port.sessions().welcomed(hello.session());
     state = State.OPEN;
     sinceMillis = listener.nowMillis();
@@ -584,6 +585,21 @@ final class SessionConnection {
     // Anything else closes the socket.
   }
 
+  /** It has not said HELLO, and others come. From any thread. */
+  void makeRoom() {
+    listener.later(
+        () -> {
+          if (state == State.HELLO) {
+            RefusedException full =
+                Limit.HALF_OPEN.reached(
+                    "%s connections to this node have not said HELLO yet",
+                    port.limits().get(SessionOptions.HALF_OPEN_MAX));
+            port.meters().refused(full);
+            end(CloseReason.LIMIT, full.getMessage());
+          }
+        });
+  }
+
   /** The node stops. */
   void stop() {
     end(CloseReason.STOPPING, "this node is stopping");
@@ -622,6 +638,7 @@ final class SessionConnection {
   }
 
   private void release(CloseReason reason) {
+    port.strangers().left(this);
     state = State.CLOSED;
     sinceMillis = listener.nowMillis();
     port.meters().closed(reason);

@@ -3,6 +3,7 @@ package dev.evenkeel.gateway.session;
 import dev.evenkeel.bus.frame.FrameKind;
 import dev.evenkeel.bus.frame.FrameSocket;
 import dev.evenkeel.bus.frame.SessionFrame;
+import dev.evenkeel.gateway.Strangers;
 import dev.evenkeel.protocol.RefusedException;
 import io.netty.channel.EventLoop;
 import io.vertx.core.Future;
@@ -93,14 +94,26 @@ final class SessionListener extends VerticleBase {
             accepted, port.limits().get(SessionOptions.HELLO_BYTES_MAX), port.sessions());
     try {
       port.sessions().came();
-      connections.add(new SessionConnection(this, port, socket));
     } catch (RefusedException e) {
       port.meters().refused(e);
       port.meters().closed(CloseReason.LIMIT);
       socket.onFrame(frame -> {});
       socket.send(FrameKind.GOODBYE, 0, Buffer.buffer(e.getMessage()));
       socket.close();
+      return;
     }
+    SessionConnection connection = new SessionConnection(this, port, socket);
+    connections.add(connection);
+    SessionConnection goes = 
+        port.strangers().came(connection, Strangers.source(accepted.remoteAddress()));
+    if (goes != null) {
+      goes.makeRoom();
+    }
+  }
+
+  /** Runs a task where all connections of this listener are used. */
+  void later(Runnable task) {
+    context.runOnContext(none -> task.run());
   }
 
   /** The time since this listener started; it does not go on while the node is held up. */

@@ -2,6 +2,7 @@ package dev.evenkeel.gateway.session;
 
 import dev.evenkeel.bus.frame.Welcome;
 import dev.evenkeel.gateway.ServerTls;
+import dev.evenkeel.gateway.Strangers;
 import dev.evenkeel.gateway.access.Access;
 import io.vertx.core.Vertx;
 import java.util.function.Supplier;
@@ -11,6 +12,7 @@ import java.util.function.Supplier;
  *
  * @param node id of this node
  * @param welcome what clients get now, without the name of their user
+ * @param strangers connections that have not said HELLO
  * @param tls null: connections are not encrypted
  * @param spans null: this node makes no spans
  */
@@ -22,6 +24,7 @@ record SessionPort(
     SessionOptions limits,
     SessionAddresses addresses,
     Sessions sessions,
+    Strangers<SessionConnection> strangers,
     SessionMeters meters,
     ServerTls tls,
     Access access,

@@ -16,6 +16,7 @@ import dev.evenkeel.bus.frame.Welcome;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.gateway.ServerTls;
+import dev.evenkeel.gateway.Strangers;
 import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.gateway.access.SessionRules;
 import dev.evenkeel.protocol.ClusterNode;
@@ -97,6 +98,7 @@ public final class SessionVerticle extends VerticleBase {
                       config,
                       new SessionAddresses(node, new SessionRules(knownIds())),
                       sessions,
+                      new Strangers<>(config.get(SessionOptions.HALF_OPEN_MAX), any -> true),
                       new SessionMeters(scope, sessions),
                       tls,
                       access,

@@ -20,7 +20,6 @@ final class Sessions implements FrameRoom {
 
   private final Map<String, Session> byId = new ConcurrentHashMap<>();
   private final AtomicInteger connections = new AtomicInteger();
-  private final AtomicInteger halfOpen = new AtomicInteger();
   private final AtomicInteger requests = new AtomicInteger();
   private final AtomicLong bytes = new AtomicLong();
   private final AtomicLong arriving = new AtomicLong();
@@ -152,7 +151,7 @@ final class Sessions implements FrameRoom {
   }
 
   /**
-   * Counts a connection that has not said HELLO, until {@link #welcomed} or {@link #left}.
+   * Counts a connection until {@link #left}.
    *
    * @throws RefusedException OVERLOADED, with the limit and its value
    */
@@ -162,18 +161,10 @@ final class Sessions implements FrameRoom {
       throw Limit.CONNECTIONS.reached(
           "this node has %s connections", limits.get(SessionOptions.CONNECTIONS_MAX));
     }
-    if (halfOpen.incrementAndGet() > limits.get(SessionOptions.HALF_OPEN_MAX)) {
-      connections.decrementAndGet();
-      halfOpen.decrementAndGet();
-      throw Limit.HALF_OPEN.reached(
-          "%s connections to this node have not said HELLO yet",
-          limits.get(SessionOptions.HALF_OPEN_MAX));
-    }
   }
 
   /** A connection has said HELLO. */
   Session welcomed(String id) {
-    halfOpen.decrementAndGet();
     return byId.compute(
         id,
         (key, present) -> {
@@ -185,7 +176,6 @@ final class Sessions implements FrameRoom {
 
   /** A connection ends before it has said HELLO. */
   void left() {
-    halfOpen.decrementAndGet();
     connections.decrementAndGet();
   }
 

@@ -253,14 +253,23 @@ class SessionVerticleTest {
     welcomed(TestClient.session(2));
     welcomed(TestClient.session(3));
     TestClient silent = connect();
-    connect();
+    await().until(() -> metric("evenkeel_session_connections") == 4);
+    TestClient later = connect();
     await().until(() -> metric("evenkeel_session_connections") == 5);
-    assertThat(connect().goodbye()).contains("2 connections to this node have not said HELLO");
-    silent.hello(TestClient.session(4));
-    silent.expect(FrameKind.WELCOME);
     TestClient next = connect();
+    assertThat(silent.goodbye()).contains("2 connections to this node have not said HELLO");
+    later.hello(TestClient.session(4));
+    later.expect(FrameKind.WELCOME);
     next.hello(TestClient.session(5));
     next.expect(FrameKind.WELCOME);
+    await().until(() -> metric("evenkeel_session_limited_total", "limit", "half_open") == 1);
+  }
+
+  @Test
+  void whoeverSaysHelloGetsInWhateverStrangersDo() {
+    start(new JsonObject().put("halfOpenMax", 10));
+    times(100, i -> connect());
+    times(20, i -> welcomed(TestClient.session(i + 1)));
   }
 
   // ---- requests ----

@@ -13,7 +13,6 @@ class SessionsTest {
           new SessionOptions(
               new JsonObject()
                   .put("connectionsMax", 3)
-                  .put("halfOpenMax", 2)
                   .put("bodyBytesMax", 4_096)
                   .put("requestsInFlightMax", 2)
                   .put("sessionBytesInFlightMax", 6_000)
@@ -52,16 +51,6 @@ class SessionsTest {
     sessions.came();
     reached(Limit.CONNECTIONS, "3 connections", sessions::came);
     sessions.left();
-    sessions.came();
-    assertThat(sessions.connections()).isEqualTo(3);
-  }
-
-  @Test
-  void halfOpenConnectionsAreLimited() {
-    sessions.came();
-    sessions.came();
-    reached(Limit.HALF_OPEN, "2 connections", sessions::came);
-    sessions.welcomed("a");
     sessions.came();
     assertThat(sessions.connections()).isEqualTo(3);
   }
