@@ -3,6 +3,7 @@ package dev.evenkeel.cli;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.client.internal.session.Credentials;
+import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.util.tls.TlsFailures;
 import io.vertx.core.json.DecodeException;
@@ -111,6 +112,7 @@ public final class HttpApi {
       right = false;
     }
     CommandFailure.refuseIf(!right, "--http '" + url + "': write " + DEFAULT_URL);
+    refuseClearText(URI.create(trimmed), credentials, token);
     this.url = trimmed;
     HttpClient.Builder builder =
         HttpClient.newBuilder()
@@ -124,6 +126,19 @@ public final class HttpApi {
     this.token = token;
     this.credentials = credentials;
     client = builder.build();
+  }
+
+  private static void refuseClearText(URI uri, Credentials credentials, String token) {
+    boolean clear = uri.getScheme().equals("http") && !HostPort.isLoopback(host(uri));
+    CommandFailure.refuseIf(
+        clear && (token != null || credentials.hasToken()),
+        "--http '%s': the token would go over the network in clear text: write https://%s"
+            .formatted(uri, uri.getRawAuthority()));
+  }
+
+  private static String host(URI uri) {
+    String host = uri.getHost();
+    return host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
   }
 
   /** For addresses without TLS: the client would otherwise read the authorities of the JDK. */

@@ -7,8 +7,6 @@ import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.settings.Setting;
 import dev.evenkeel.util.Nearest;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -167,8 +165,8 @@ public record NodeConfig(
 
   /** Refuses to let other machines reach a node that cannot tell who they are. */
   private void checkSecure() {
-    boolean ports = !isLoopback(host());
-    boolean http = has("web") && !isLoopback(httpHost());
+    boolean ports = !HostPort.isLoopback(host());
+    boolean http = has("web") && !HostPort.isLoopback(httpHost());
     List<String> missing = new ArrayList<>();
     if ((ports || http) && tls() == null) {
       missing.add("--tls DIR");
@@ -185,15 +183,6 @@ public record NodeConfig(
                 + " certs dev' makes certificates, and 'evenkeel user add' users. Or say"
                 + " --insecure, and everybody who reaches a port may do everything")
             .formatted(ports ? host() : httpHost(), String.join(", ", missing)));
-  }
-
-  private static boolean isLoopback(String host) {
-    try {
-      return InetAddress.getByName(host).isLoopbackAddress();
-    } catch (UnknownHostException e) {
-      // What it will be is not known, so it may be any.
-      return false;
-    }
   }
 
   private static String nodeId(String given, List<Peer> peers) {

@@ -49,6 +49,17 @@ public record HostPort(String host, int port) {
     return host;
   }
 
+  /**
+   * Whether a host is this machine, which it need not be if its name cannot be looked up. May block.
+   */
+  public static boolean isLoopback(String host) {
+    try {
+      return InetAddress.getByName(host).isLoopbackAddress();
+    } catch (UnknownHostException e) {
+      return false;
+    }
+  }
+
   private static boolean isBracketed(String host) {
     return host.startsWith("[") && host.endsWith("]");
   }

@@ -3,10 +3,12 @@ package dev.evenkeel.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.client.internal.session.Credentials;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.settings.ByteSizes;
 import dev.evenkeel.util.Nearest;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -63,6 +65,19 @@ class SmallPartsTest {
     assertThat(HttpApi.segment("a/b c?ü")).isEqualTo("a%2Fb%20c%3F%C3%BC");
     assertThatThrownBy(() -> new HttpApi("localhost:8080"))
         .hasMessage("--http 'localhost:8080': write http://127.0.0.1:8080");
+  }
+
+  @Test
+  void aTokenIsNotSentInClearTextToAnotherMachine() {
+    Credentials token = new Credentials(null, Path.of("token"));
+    for (String url : List.of("http://192.0.2.1:8080", "http://[2001:db8::1]:8080/")) {
+      assertThatThrownBy(() -> new HttpApi(url, token)).hasMessageContaining("clear text: write https://");
+      assertThatThrownBy(() -> new HttpApi(url, Credentials.NONE, "secret"))
+          .hasMessageContaining("clear text");
+    }
+    new HttpApi("http://[::1]:8080", Credentials.NONE, "secret");
+    new HttpApi("http://192.0.2.1:8080");
+    new HttpApi("https://192.0.2.1:8080", Credentials.NONE, "secret");
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.session;
 
 import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.util.tls.TlsException;
@@ -64,6 +65,18 @@ public record Credentials(TlsIdentity tls, Path tokenFile) {
     } catch (TlsException e) {
       throw Refusal.INVALID.error("ca: " + e.getMessage());
     }
+  }
+
+  /**
+   * Whether others could read the token on its way to a host: there is one, without TLS, and the
+   * host is not this machine. May block.
+   */
+  public boolean wouldShow(String host) {
+    return hasToken() && tls == null && !HostPort.isLoopback(host);
+  }
+
+  public boolean hasToken() {
+    return tokenFile != null;
   }
 
   /** Whether there are files that may be replaced while the client runs. */

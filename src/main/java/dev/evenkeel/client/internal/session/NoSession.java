@@ -110,7 +110,21 @@ final class NoSession extends RefusedException {
     return new NoSession(address, "refused: " + refused.words(), Found.UNAUTHENTICATED);
   }
 
+  /** It was not asked, since others could read the token. */
+  static NoSession clearText(HostPort address) {
+    return new NoSession(
+        address,
+        Told.text(
+            "would get the token in clear text over the network: give the file with the"
+                + " certificate of its authority with %s",
+            ClientOptions.setter("ca")),
+        Found.TLS);
+  }
+
   static NoSession noToken(HostPort address, Throwable failure) {
+    if (failure instanceof NoSession known) {
+      return known;
+    }
     return new NoSession(address, "was not asked: " + failure.getMessage(), Found.UNAUTHENTICATED);
   }
 

@@ -474,7 +474,7 @@ public final class SessionLink implements Link {
   private Future<Void> open(HostPort address) {
     Promise<Void> promise = Promise.promise();
     String of = session;
-    renewed()
+    renewed(address)
         .recover(failure -> Future.failedFuture(NoSession.noToken(address, failure)))
         .compose(
             token ->
@@ -501,9 +501,17 @@ public final class SessionLink implements Link {
   }
 
   /** Takes up files that were replaced. Gives the token as its file has it now, or null. */
-  private Future<String> renewed() {
+  private Future<String> renewed(HostPort address) {
     return credentials.any()
-        ? vertx.executeBlocking(credentials::renewed, false)
+        ? vertx.executeBlocking(
+            () -> {
+              String token = credentials.renewed();
+              if (credentials.wouldShow(address.host())) {
+                throw NoSession.clearText(address);
+              }
+              return token;
+            },
+            false)
         : Future.succeededFuture();
   }
 

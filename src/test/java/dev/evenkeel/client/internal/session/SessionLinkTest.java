@@ -36,6 +36,8 @@ import io.vertx.core.internal.net.NetSocketInternal;
 import io.vertx.core.net.KeyCertOptions;
 import io.vertx.core.net.NetServerOptions;
 import io.vertx.core.net.NetSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -47,6 +49,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class SessionLinkTest {
   private static final Duration LONG = Duration.ofSeconds(60);
@@ -116,6 +119,19 @@ class SessionLinkTest {
         "127.0.0.1:" + n1.port + " takes no connections",
         "127.0.0.1:" + n2.port + " refused: cluster 'other'",
         "within 3000 ms");
+  }
+
+  /** The address is for documentation: nobody answers there, and nobody is asked. */
+  @Test
+  void aTokenIsNotSentInClearTextToAnotherMachine(@TempDir Path directory) throws Exception {
+    Path token = Files.writeString(directory.resolve("token"), "secret");
+    ClientOptions elsewhere =
+        new ClientOptions().setSeeds(List.of("192.0.2.1:5701")).setTokenFile(token.toString());
+    Refused.with(
+        Refusal.UNAVAILABLE, () -> await(Evenkeel.connect(elsewhere)), "clear text", "setCa");
+    n1.start();
+    await(Evenkeel.connect(options(n1).setTokenFile(token.toString()))).close();
+    assertThat(n1.hellos.get(0).token()).isEqualTo("secret");
   }
 
   @Test
