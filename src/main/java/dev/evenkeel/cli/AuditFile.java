@@ -8,6 +8,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.rolling.FixedWindowRollingPolicy;
 import ch.qos.logback.core.rolling.RollingFileAppender;
 import ch.qos.logback.core.rolling.SizeBasedTriggeringPolicy;
+import ch.qos.logback.core.util.Duration;
 import ch.qos.logback.core.util.FileSize;
 import dev.evenkeel.gateway.access.AuditLog;
 import dev.evenkeel.util.files.PrivateFiles;
@@ -25,7 +26,20 @@ final class AuditFile {
   private static final int QUEUED_MAX = 4_096;
   private static final String NAME = "audit.jsonl";
 
+  private static final long CHECK_MILLIS = 100;
+
   private AuditFile() {}
+
+  /** Counts the lines for which there is no room. */
+  private static final class CountingQueue extends AsyncAppender {
+    @Override
+    protected void append(ILoggingEvent line) {
+      if (getRemainingCapacity() == 0) {
+        AuditLog.lost();
+      }
+      super.append(line);
+    }
+  }
 
   /**
    * Writes the audit log into a directory, which it makes.
@@ -60,10 +74,12 @@ final class AuditFile {
     SizeBasedTriggeringPolicy<ILoggingEvent> full = new SizeBasedTriggeringPolicy<>();
     full.setContext(context);
     full.setMaxFileSize(new FileSize(FILE_BYTES_MAX));
+    // By default it looks once a minute, and a file can grow much larger meanwhile.
+    full.setCheckIncrement(Duration.buildByMilliseconds(CHECK_MILLIS));
     full.start();
     file.setTriggeringPolicy(full);
     file.start();
-    AsyncAppender queue = new AsyncAppender();
+    AsyncAppender queue = new CountingQueue();
     queue.setContext(context);
     queue.setName("audit");
     queue.setQueueSize(QUEUED_MAX);
