@@ -126,6 +126,7 @@ final class DedupApi {
   private Future<Opened<PolledClaim>> begun(ClaimKey asked, Use use, boolean[] declined) {
     try {
       return claims.open(
+          asked.user(),
           () -> answered(use.of.dedup.begin(asked.key()), declined),
           (begun, id) ->
               new PolledClaim(

@@ -90,6 +90,7 @@ final class ElectionsApi {
     PolledCandidate.Career career = new PolledCandidate.Career();
     return candidates
         .open(
+            asked.user(),
             () -> client.election(options, career),
             (candidate, id) ->
                 new PolledCandidate(

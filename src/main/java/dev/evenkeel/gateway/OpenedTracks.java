@@ -202,6 +202,7 @@ final class OpenedTracks {
             .setIdleMillis(asked.idleMs());
     return tracks
         .open(
+            asked.user(),
             () -> begin(options, asked.name()),
             (begun, id) -> new Opened(id, asked, begun.coordinator(), begun.track()))
         .map(

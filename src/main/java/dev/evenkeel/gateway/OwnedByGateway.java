@@ -3,6 +3,7 @@ package dev.evenkeel.gateway;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.EventLoops;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.gateway.access.FairShare;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Context;
@@ -48,23 +49,22 @@ final class OwnedByGateway<T extends OwnedByGateway.Owned> {
 
   private final Vertx vertx;
   private final String word;
-  private final int max;
+  private final FairShare share;
   private final Answers answers;
   private final Context context;
   private final String gateway = randomId();
-  private final Map<String, T> owned = new HashMap<>();
-  private int opening;
+  private final Map<String, Held<T>> owned = new HashMap<>();
   private boolean stopped;
   private MessageConsumer<JsonObject> forwarded;
 
   /**
    * @param word what each of them is called, such as "session"; also the field with its id
-   * @param max most of them at once
+   * @param max most of them at once, of all users together
    */
   OwnedByGateway(Vertx vertx, String word, int max, Answers answers) {
     this.vertx = vertx;
     this.word = word;
-    this.max = max;
+    share = new FairShare(word + "s", max);
     this.answers = answers;
     context = vertx.getOrCreateContext();
   }
@@ -87,7 +87,9 @@ final class OwnedByGateway<T extends OwnedByGateway.Owned> {
   Future<Void> stop() {
     stopped = true;
     Future<Void> closed =
-        Future.join(List.copyOf(owned.values()).stream().map(Owned::close).toList()).mapEmpty();
+        Future.join(
+                List.copyOf(owned.values()).stream().map(each -> each.owned().close()).toList())
+            .mapEmpty();
     return closed.eventually(
         () -> forwarded == null ? Future.succeededFuture() : forwarded.unregister());
   }
@@ -151,17 +153,16 @@ final class OwnedByGateway<T extends OwnedByGateway.Owned> {
   /**
    * Opens one.
    *
+   * @param user who opens it; null: there are no users
    * @param begin begins it, on an event loop of its own: this one answers requests
    * @param own makes it of what has begun and its id, on this context
    * @return it with its id; fails UNAVAILABLE if this gateway stops meanwhile
    * @throws RefusedException OVERLOADED if there are too many
    */
-  <R> Future<Opened<T>> open(Supplier<Future<R>> begin, BiFunction<R, String, T> own) {
-    if (owned.size() + opening >= max) {
-      throw Refusal.OVERLOADED.error(
-          "this node has %d %ss: close some, or open one on another node", max, word);
-    }
-    opening++;
+  <R> Future<Opened<T>> open(
+      String user, Supplier<Future<R>> begin, BiFunction<R, String, T> own) {
+    FairShare.Account account = share.of(user);
+    account.take(1);
     Promise<Opened<T>> opened = Promise.promise();
     EventLoops.forHandlers(vertx)
         .runOnContext(
@@ -171,11 +172,11 @@ final class OwnedByGateway<T extends OwnedByGateway.Owned> {
                         done ->
                             context.runOnContext(
                                 back -> {
-                                  opening--;
                                   if (done.failed()) {
+                                    account.give(1);
                                     opened.fail(done.cause());
                                   } else {
-                                    opened(done.result(), own, opened);
+                                    opened(done.result(), own, account, opened);
                                   }
                                 })));
     return opened.future();
@@ -189,17 +190,24 @@ final class OwnedByGateway<T extends OwnedByGateway.Owned> {
     }
   }
 
-  private <R> void opened(R begun, BiFunction<R, String, T> own, Promise<Opened<T>> opened) {
+  private <R> void opened(
+      R begun,
+      BiFunction<R, String, T> own,
+      FairShare.Account account,
+      Promise<Opened<T>> opened) {
     String id = gateway + "." + randomId();
     T made = own.apply(begun, id);
     if (stopped) {
+      account.give(1);
       opened.fail(Refusal.UNAVAILABLE.error("this node stops: open the %s on another node", word));
       made.close();
       return;
     }
-    owned.put(id, made);
+    owned.put(id, new Held<>(made, account));
     opened.complete(new Opened<>(id, made));
   }
+
+  private record Held<T>(T owned, FairShare.Account account) {}
 
   /** What was opened, and the id by which later questions name it. */
   record Opened<T>(String id, T owned) {}
@@ -211,15 +219,18 @@ final class OwnedByGateway<T extends OwnedByGateway.Owned> {
    * @throws RefusedException UNKNOWN_SESSION if it has ended
    */
   T get(String id, Predicate<T> fits) {
-    T found = owned.get(id);
-    if (found == null || !fits.test(found)) {
+    Held<T> found = owned.get(id);
+    if (found == null || !fits.test(found.owned())) {
       throw unknown(word, id);
     }
-    return found;
+    return found.owned();
   }
 
   /** One of them has ended. */
   void ended(String id) {
-    owned.remove(id);
+    Held<T> ended = owned.remove(id);
+    if (ended != null) {
+      ended.account().give(1);
+    }
   }
 }

@@ -135,6 +135,7 @@ final class SessionsApi {
     ConsumerOptions options = options(asked, json);
     if (address == null) {
       return opened(
+          asked.user(),
           () -> client.stream(options, Finishing.MANUAL),
           (stream, id) ->
               new PolledConsumer(
@@ -147,6 +148,7 @@ final class SessionsApi {
     }
     AddressHandler handler = address.handler(vertx, options);
     return opened(
+        asked.user(),
         () -> client.consumer(options, handler),
         (consumer, id) ->
             new AddressSession(
@@ -169,9 +171,9 @@ final class SessionsApi {
   }
 
   private <T> Future<OpenedSession> opened(
-      Supplier<Future<T>> join, BiFunction<T, String, MemberSession> make) {
+      String user, Supplier<Future<T>> join, BiFunction<T, String, MemberSession> make) {
     return sessions
-        .open(join, make)
+        .open(user, join, make)
         .map(
             opened ->
                 new OpenedSession(

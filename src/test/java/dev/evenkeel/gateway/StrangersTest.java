@@ -49,6 +49,6 @@ class StrangersTest {
     assertThat(Strangers.source(InetAddress.getByName("2001:db8:1:2:ffff::9"))).isEqualTo(first);
     assertThat(Strangers.source(InetAddress.getByName("2001:db8:1:3::1"))).isNotEqualTo(first);
     assertThat(Strangers.source(InetAddress.getByName("192.0.2.7"))).isEqualTo("192.0.2.7");
-    assertThat(Strangers.source(null)).isEmpty();
+    assertThat(Strangers.source((InetAddress) null)).isEmpty();
   }
 }

@@ -1,8 +1,10 @@
 package dev.evenkeel.gateway.session;
 
 import dev.evenkeel.api.ApiAddresses;
+import dev.evenkeel.api.Need;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.Permission.Kind;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.gateway.access.Principal;
@@ -121,15 +123,19 @@ record SessionAddresses(String node, SessionRules rules) {
    * Checks that a session may listen at an address.
    *
    * @param session id of the session
-   * @throws RefusedException INVALID
+   * @throws RefusedException INVALID; FORBIDDEN for the addresses of members if the user may be in
+   *     no group
    */
-  static void checkListening(String address, String session) {
+  static void checkListening(Principal principal, String address, String session) {
     boolean allowed =
         SHARED.contains(address)
             || address.equals(Addresses.dedup(session))
             || address.startsWith(MEMBER) && isInstance(address);
     if (!allowed) {
       throw Refusal.INVALID.error("the session %s cannot listen at '%s'", session, address);
+    }
+    if (!SHARED.contains(address)) {
+      principal.require(Need.of(null, Kind.GROUP));
     }
   }
 

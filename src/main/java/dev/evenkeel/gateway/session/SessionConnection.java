@@ -10,6 +10,7 @@ import dev.evenkeel.bus.frame.Hello;
 import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.gateway.access.Access.Caller;
 import dev.evenkeel.gateway.access.ApiRules;
+import dev.evenkeel.gateway.access.FairShare;
 import dev.evenkeel.gateway.access.Principal;
 import dev.evenkeel.gateway.access.PrincipalQuota;
 import dev.evenkeel.gateway.access.SessionRules;
@@ -74,6 +75,9 @@ final class SessionConnection {
 
   /** Event-bus consumers on behalf of the client, by their addresses. */
   private final Map<String, MessageConsumer<Object>> consumers = new HashMap<>(2);
+
+  /** Counts them; null: there was none yet. */
+  private FairShare.Account listening;
 
   /** The span that the request with {@link #tracedCorrelation} belongs to; or null. */
   private String traceparent;
@@ -412,13 +416,17 @@ final class SessionConnection {
 
   private void listen(int correlation, String address) {
     try {
-      SessionAddresses.checkListening(address, session.id());
+      Principal principal = principal();
+      if (principal == null) {
+        return;
+      }
+      SessionAddresses.checkListening(principal, address, session.id());
       if (SessionAddresses.SHARED.contains(address)) {
         listener.listen(address, this);
         send(FrameKind.ANSWER, correlation);
         return;
       }
-      MessageConsumer<Object> consumer = consumer(address);
+      MessageConsumer<Object> consumer = consumer(principal, address);
       consumer
           .completion()
           .onComplete(
@@ -429,7 +437,9 @@ final class SessionConnection {
                 if (done.succeeded()) {
                   send(FrameKind.ANSWER, correlation);
                 } else {
-                  consumers.remove(address, consumer);
+                  if (consumers.remove(address, consumer)) {
+                    listening.give(1);
+                  }
                   refuse(
                       correlation,
                       Refusal.UNAVAILABLE.error(
@@ -441,7 +451,7 @@ final class SessionConnection {
     }
   }
 
-  private MessageConsumer<Object> consumer(String address) {
+  private MessageConsumer<Object> consumer(Principal principal, String address) {
     MessageConsumer<Object> present = consumers.get(address);
     if (present != null) {
       return present;
@@ -451,6 +461,11 @@ final class SessionConnection {
           "this connection listens at %s addresses",
           port.limits().get(SessionOptions.LISTENING_MAX));
     }
+    if (consumers.isEmpty()) {
+      // A token that is another user's now counts for the former one until then.
+      listening = port.listening().of(principal.name());
+    }
+    listening.take(1);
     Buffer head = SessionFrame.addressed(address);
     MessageConsumer<Object> made =
         port.vertx()
@@ -470,6 +485,7 @@ final class SessionConnection {
     listener.unlisten(address, this);
     MessageConsumer<Object> consumer = consumers.remove(address);
     if (consumer != null) {
+      listening.give(1);
       consumer.unregister();
     }
   }
@@ -643,6 +659,9 @@ final class SessionConnection {
     sinceMillis = listener.nowMillis();
     port.meters().closed(reason);
     consumers.values().forEach(MessageConsumer::unregister);
+    if (listening != null) {
+      listening.give(consumers.size());
+    }
     consumers.clear();
     SessionAddresses.SHARED.forEach(address -> listener.unlisten(address, this));
     pushes.end();

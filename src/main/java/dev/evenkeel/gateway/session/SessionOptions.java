@@ -113,6 +113,14 @@ public final class SessionOptions extends SettingValues<SessionOptions> {
       SETTINGS.integer(
           "listeningMax", 2_000, 1, COUNT_MAX, "Addresses at which one connection listens.");
 
+  static final Setting<Integer> NODE_LISTENING_MAX =
+      SETTINGS.integer(
+          "nodeListeningMax",
+          100_000,
+          1,
+          COUNT_MAX,
+          "Addresses at which all applications of this node listen.");
+
   static final Setting<Integer> PUSHES_QUEUED_MAX =
       SETTINGS.integer(
           "pushesQueuedMax",

@@ -4,6 +4,7 @@ import dev.evenkeel.bus.frame.Welcome;
 import dev.evenkeel.gateway.ServerTls;
 import dev.evenkeel.gateway.Strangers;
 import dev.evenkeel.gateway.access.Access;
+import dev.evenkeel.gateway.access.FairShare;
 import io.vertx.core.Vertx;
 import java.util.function.Supplier;
 
@@ -13,6 +14,7 @@ import java.util.function.Supplier;
  * @param node id of this node
  * @param welcome what clients get now, without the name of their user
  * @param strangers connections that have not said HELLO
+ * @param listening addresses at which connections listen
  * @param tls null: connections are not encrypted
  * @param spans null: this node makes no spans
  */
@@ -25,6 +27,7 @@ record SessionPort(
     SessionAddresses addresses,
     Sessions sessions,
     Strangers<SessionConnection> strangers,
+    FairShare listening,
     SessionMeters meters,
     ServerTls tls,
     Access access,

@@ -18,6 +18,7 @@ import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.gateway.ServerTls;
 import dev.evenkeel.gateway.Strangers;
 import dev.evenkeel.gateway.access.Access;
+import dev.evenkeel.gateway.access.FairShare;
 import dev.evenkeel.gateway.access.SessionRules;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.Names;
@@ -99,6 +100,8 @@ public final class SessionVerticle extends VerticleBase {
                       new SessionAddresses(node, new SessionRules(knownIds())),
                       sessions,
                       new Strangers<>(config.get(SessionOptions.HALF_OPEN_MAX), any -> true),
+                      new FairShare(
+                          "addresses to listen at", config.get(SessionOptions.NODE_LISTENING_MAX)),
                       new SessionMeters(scope, sessions),
                       tls,
                       access,

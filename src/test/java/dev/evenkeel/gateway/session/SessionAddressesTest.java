@@ -218,7 +218,7 @@ class SessionAddressesTest {
           Addresses.level("2c5d-aa_1"),
           Addresses.dedup("s-1")
         }) {
-      assertThatCode(() -> SessionAddresses.checkListening(address, "s-1"))
+      assertThatCode(() -> SessionAddresses.checkListening(Principal.ANYBODY, address, "s-1"))
           .as(address)
           .doesNotThrowAnyException();
     }
@@ -243,7 +243,7 @@ class SessionAddressesTest {
         "evenkeel.api.produce"
       })
   void aSessionListensToNothingElse(String address) {
-    refused(() -> SessionAddresses.checkListening(address, "s-1"), Refusal.INVALID, address);
+    refused(() -> SessionAddresses.checkListening(Principal.ANYBODY, address, "s-1"), Refusal.INVALID, address);
   }
 
   private static void refused(Runnable check, Refusal why, String word) {
@@ -254,5 +254,19 @@ class SessionAddressesTest {
               assertThat(refused.refusal()).isEqualTo(why);
               assertThat(refused).hasMessageContaining(word);
             });
+  }
+
+  @Test
+  void whoMayBeInNoGroupListensAtNoAddressOfMembers() {
+    Principal nobody = new Principal("nobody", List.of(Permission.parse("view:zzz")));
+    Principal member = new Principal("member", List.of(Permission.parse("group:g")));
+    for (String address : List.of("evenkeel.member.i-1", Addresses.dedup("s-1"))) {
+      refused(
+          () -> SessionAddresses.checkListening(nobody, address, "s-1"),
+          Refusal.FORBIDDEN,
+          "group:");
+      SessionAddresses.checkListening(member, address, "s-1");
+    }
+    SessionAddresses.checkListening(nobody, Addresses.TOPIC_CHANGES, "s-1");
   }
 }
