@@ -1,7 +1,7 @@
 package dev.evenkeel.dispatcher;
 
-import dev.evenkeel.api.GroupView;
 import dev.evenkeel.api.GroupView.Member.Breaker;
+import dev.evenkeel.api.GroupView;
 import dev.evenkeel.api.ListGroups.GroupSummary;
 import dev.evenkeel.api.MoveView;
 import dev.evenkeel.api.RecordJson;
@@ -10,10 +10,11 @@ import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.FailureFigures;
 import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.FlowTally;
-import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.bus.GroupFigure.Section;
+import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LocalPauses;
+import dev.evenkeel.bus.SessionIds;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.dispatcher.GroupReport.ShardReport;
 import dev.evenkeel.dispatcher.core.Cause;
@@ -191,7 +192,7 @@ final class GroupReports {
       members.add(
           new GroupView.Member(
               run.name(),
-              run.clusterMember(),
+              SessionIds.shown(run.clusterMember()),
               run.host(),
               null,
               names(group.shards().ownedBy(run.instance())),
@@ -214,7 +215,7 @@ final class GroupReports {
     List<String> filter = beat.wishes().filter();
     return new GroupView.Member(
         member.name(),
-        beat.clusterMember(),
+        SessionIds.shown(beat.clusterMember()),
         beat.host(),
         beat.consumed(),
         names(group.shards().ownedBy(member.instance())),

@@ -1,6 +1,7 @@
 package dev.evenkeel.gateway.live;
 
 import dev.evenkeel.api.GroupView.Shard.State;
+import dev.evenkeel.bus.SessionIds;
 import dev.evenkeel.bus.maps.OwnershipEntry;
 import dev.evenkeel.bus.maps.RegistryEntry;
 import io.vertx.core.json.JsonObject;
@@ -76,7 +77,7 @@ final class MapOwners {
       Json.put(group, "mode", entry.mode());
     }
     Map<String, Object> state = new LinkedHashMap<>();
-    Json.put(state, "node", entry.clusterMember());
+    Json.put(state, "node", SessionIds.shown(entry.clusterMember()));
     Json.put(state, "host", entry.host());
     part(group, MEMBERS).putIfAbsent(entry.member(), state);
   }

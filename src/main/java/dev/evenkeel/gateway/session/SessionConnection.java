@@ -160,8 +160,8 @@ final class SessionConnection {
         Math.max(
             port.limits().get(SessionOptions.BODY_BYTES_MAX),
             Math.min(hello.answerBytesMax(), Hello.ANSWER_BYTES_MAX));
+    session = port.sessions().welcomed(hello.session(), principal.name());
     port.strangers().left(this);
-    session = port.sessions().welcomed(hello.session());
     state = State.OPEN;
     sinceMillis = listener.nowMillis();
     socket.bodyBytesMax(port.limits().get(SessionOptions.BODY_BYTES_MAX));

@@ -1,8 +1,10 @@
 package dev.evenkeel.gateway.session;
 
 import dev.evenkeel.bus.frame.FrameRoom;
+import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -32,6 +34,7 @@ final class Sessions implements FrameRoom {
   /** One session: all connections that a client has to this node. */
   final class Session {
     private final String id;
+    private final String user;
     private final AtomicInteger requests = new AtomicInteger();
     private final AtomicInteger questions = new AtomicInteger();
     private final AtomicLong bytes = new AtomicLong();
@@ -39,8 +42,9 @@ final class Sessions implements FrameRoom {
     /** Guarded by the map. */
     private int connections;
 
-    private Session(String id) {
+    private Session(String id, String user) {
       this.id = id;
+      this.user = user;
     }
 
     String id() {
@@ -163,12 +167,20 @@ final class Sessions implements FrameRoom {
     }
   }
 
-  /** A connection has said HELLO. */
-  Session welcomed(String id) {
+  /**
+   * A connection has said HELLO.
+   *
+   * @param user null: there are no users
+   * @throws RefusedException FORBIDDEN if the session is another user's
+   */
+  Session welcomed(String id, String user) {
     return byId.compute(
         id,
         (key, present) -> {
-          Session session = present == null ? new Session(id) : present;
+          Session session = present == null ? new Session(id, user) : present;
+          if (!Objects.equals(session.user, user)) {
+            throw Refusal.FORBIDDEN.error("the session belongs to another user");
+          }
           session.connections++;
           return session;
         });

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.gateway.session.Sessions.Session;
 import io.vertx.core.json.JsonObject;
+import dev.evenkeel.Refused;
+import dev.evenkeel.protocol.Refusal;
 import org.junit.jupiter.api.Test;
 
 class SessionsTest {
@@ -20,7 +22,7 @@ class SessionsTest {
 
   private Session session(String id) {
     sessions.came();
-    return sessions.welcomed(id);
+    return sessions.welcomed(id, null);
   }
 
   private static void reached(Limit limit, String value, Runnable action) {
@@ -97,5 +99,14 @@ class SessionsTest {
     a.requestDone(1_500);
     assertThat(sessions.requestsInFlight()).isZero();
     assertThat(sessions.bytesInFlight()).isZero();
+  }
+
+  @Test
+  void aSessionBelongsToTheUserWhoBeganIt() {
+    sessions.came();
+    sessions.welcomed("a", "shop");
+    sessions.came();
+    Refused.with(Refusal.FORBIDDEN, () -> sessions.welcomed("a", "other"), "another user");
+    sessions.welcomed("a", "shop");
   }
 }
