@@ -17,8 +17,7 @@ import java.security.NoSuchAlgorithmException;
  * bits 0-39    number
  * </pre>
  *
- * <p>A tag is a part of a hash. Two of a thousand users have equal tags with a probability of one
- * in two thousand.
+ * <p>A tag is a part of a hash: the tags of two names are equal with a probability of 2^-20.
  */
 public final class ProducerIds {
   private static final int NUMBER_BITS = 40;
