@@ -88,7 +88,7 @@ record Guard(HostNames names, Connections connections, Handler<HttpServerRequest
     }
     boolean safe = isSafe(request.method());
     String origin = request.getHeader(HttpHeaders.ORIGIN);
-    if ((!safe || upgrades(request)) && !sameOrigin(origin, request.authority())) {
+    if ((!safe || upgrades(request)) && !sameOrigin(origin, request.authority(), request.isSSL())) {
       return new ApiFailure(
           403,
           "FORBIDDEN",
@@ -146,8 +146,9 @@ record Guard(HostNames names, Connections connections, Handler<HttpServerRequest
   /**
    * @param origin the origin of the page, as a browser sends it; null from other programs
    * @param authority host and port of the request, or null
+   * @param encrypted whether the request came with TLS: then the page did, too
    */
-  static boolean sameOrigin(String origin, HostAndPort authority) {
+  static boolean sameOrigin(String origin, HostAndPort authority, boolean encrypted) {
     if (origin == null) {
       return true;
     }
@@ -156,7 +157,11 @@ record Guard(HostNames names, Connections connections, Handler<HttpServerRequest
       if (page.getHost() == null || authority == null) {
         return false;
       }
-      int usual = "https".equalsIgnoreCase(page.getScheme()) ? 443 : 80;
+      boolean https = "https".equalsIgnoreCase(page.getScheme());
+      if (encrypted && !https) {
+        return false;
+      }
+      int usual = https ? 443 : 80;
       int pagePort = page.getPort() < 0 ? usual : page.getPort();
       int port = authority.port() <= 0 ? usual : authority.port();
       return page.getHost()

@@ -33,6 +33,12 @@ import javax.net.ssl.X509ExtendedTrustManager;
  * changes. Safe for use from any thread.
  */
 public final class TlsIdentity {
+  static {
+    // The JDK reads it when its TLS is used first. Whoever asks for new keys of an open connection
+    // again and again costs the other side more than it pays.
+    System.setProperty("jdk.tls.rejectClientInitiatedRenegotiation", "true");
+  }
+
   private final TlsFiles files;
   private final X509ExtendedKeyManager keyManager = new CurrentKey();
   private final X509ExtendedTrustManager trustManager = new CurrentTrust();

@@ -173,16 +173,19 @@ class GuardTest {
 
   @Test
   void anOriginIsTheSameWithItsUsualPort() {
-    assertThat(Guard.sameOrigin(null, null)).isTrue();
-    assertThat(Guard.sameOrigin("http://a:8080", HostAndPort.create("A", 8080))).isTrue();
-    assertThat(Guard.sameOrigin("https://a", HostAndPort.create("a", 443))).isTrue();
-    assertThat(Guard.sameOrigin("https://a", HostAndPort.create("a", -1))).isTrue();
-    assertThat(Guard.sameOrigin("http://[::1]:1", HostAndPort.parseAuthority("[::1]:1", -1)))
+    assertThat(Guard.sameOrigin(null, null, false)).isTrue();
+    assertThat(Guard.sameOrigin("http://a:8080", HostAndPort.create("A", 8080), false)).isTrue();
+    assertThat(Guard.sameOrigin("https://a", HostAndPort.create("a", 443), false)).isTrue();
+    assertThat(Guard.sameOrigin("https://a", HostAndPort.create("a", -1), false)).isTrue();
+    assertThat(Guard.sameOrigin("http://[::1]:1", HostAndPort.parseAuthority("[::1]:1", -1), false))
         .isTrue();
-    assertThat(Guard.sameOrigin("http://a:1", HostAndPort.create("a", 2))).isFalse();
-    assertThat(Guard.sameOrigin("http://b:8080", HostAndPort.create("a", 8080))).isFalse();
-    assertThat(Guard.sameOrigin("null", HostAndPort.create("a", 80))).isFalse();
-    assertThat(Guard.sameOrigin("http://a b", HostAndPort.create("a", 80))).isFalse();
+    assertThat(Guard.sameOrigin("http://a:1", HostAndPort.create("a", 2), false)).isFalse();
+    assertThat(Guard.sameOrigin("http://b:8080", HostAndPort.create("a", 8080), false)).isFalse();
+    assertThat(Guard.sameOrigin("null", HostAndPort.create("a", 80), false)).isFalse();
+    assertThat(Guard.sameOrigin("http://a b", HostAndPort.create("a", 80), false)).isFalse();
+    // A page that was not encrypted may be anybody's.
+    assertThat(Guard.sameOrigin("http://a", HostAndPort.create("a", -1), true)).isFalse();
+    assertThat(Guard.sameOrigin("https://a", HostAndPort.create("a", -1), true)).isTrue();
   }
 
   @Test
