@@ -56,6 +56,7 @@ final class ProduceRoute {
         key == null
             ? answer(context, question)
             : answers.answer(
+                Callers.principal(context).name(),
                 topic,
                 key,
                 Requests.body(context),
