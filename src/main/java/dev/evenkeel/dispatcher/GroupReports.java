@@ -1,7 +1,7 @@
 package dev.evenkeel.dispatcher;
 
-import dev.evenkeel.api.GroupView.Member.Breaker;
 import dev.evenkeel.api.GroupView;
+import dev.evenkeel.api.GroupView.Member.Breaker;
 import dev.evenkeel.api.ListGroups.GroupSummary;
 import dev.evenkeel.api.MoveView;
 import dev.evenkeel.api.RecordJson;
@@ -10,8 +10,8 @@ import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.FailureFigures;
 import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.FlowTally;
-import dev.evenkeel.bus.GroupFigure.Section;
 import dev.evenkeel.bus.GroupFigure;
+import dev.evenkeel.bus.GroupFigure.Section;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LocalPauses;
 import dev.evenkeel.bus.SessionIds;

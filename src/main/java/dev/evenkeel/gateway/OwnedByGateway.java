@@ -87,8 +87,7 @@ final class OwnedByGateway<T extends OwnedByGateway.Owned> {
   Future<Void> stop() {
     stopped = true;
     Future<Void> closed =
-        Future.join(
-                List.copyOf(owned.values()).stream().map(each -> each.owned().close()).toList())
+        Future.join(List.copyOf(owned.values()).stream().map(each -> each.owned().close()).toList())
             .mapEmpty();
     return closed.eventually(
         () -> forwarded == null ? Future.succeededFuture() : forwarded.unregister());
@@ -159,8 +158,7 @@ final class OwnedByGateway<T extends OwnedByGateway.Owned> {
    * @return it with its id; fails UNAVAILABLE if this gateway stops meanwhile
    * @throws RefusedException OVERLOADED if there are too many
    */
-  <R> Future<Opened<T>> open(
-      String user, Supplier<Future<R>> begin, BiFunction<R, String, T> own) {
+  <R> Future<Opened<T>> open(String user, Supplier<Future<R>> begin, BiFunction<R, String, T> own) {
     FairShare.Account account = share.of(user);
     account.take(1);
     Promise<Opened<T>> opened = Promise.promise();
@@ -191,10 +189,7 @@ final class OwnedByGateway<T extends OwnedByGateway.Owned> {
   }
 
   private <R> void opened(
-      R begun,
-      BiFunction<R, String, T> own,
-      FairShare.Account account,
-      Promise<Opened<T>> opened) {
+      R begun, BiFunction<R, String, T> own, FairShare.Account account, Promise<Opened<T>> opened) {
     String id = gateway + "." + randomId();
     T made = own.apply(begun, id);
     if (stopped) {

@@ -50,7 +50,8 @@ public record HostPort(String host, int port) {
   }
 
   /**
-   * Whether a host is this machine, which it need not be if its name cannot be looked up. May block.
+   * Whether a host is this machine, which it need not be if its name cannot be looked up. May
+   * block.
    */
   public static boolean isLoopback(String host) {
     try {

@@ -71,7 +71,8 @@ class SmallPartsTest {
   void aTokenIsNotSentInClearTextToAnotherMachine() {
     Credentials token = new Credentials(null, Path.of("token"));
     for (String url : List.of("http://192.0.2.1:8080", "http://[2001:db8::1]:8080/")) {
-      assertThatThrownBy(() -> new HttpApi(url, token)).hasMessageContaining("clear text: write https://");
+      assertThatThrownBy(() -> new HttpApi(url, token))
+          .hasMessageContaining("clear text: write https://");
       assertThatThrownBy(() -> new HttpApi(url, Credentials.NONE, "secret"))
           .hasMessageContaining("clear text");
     }

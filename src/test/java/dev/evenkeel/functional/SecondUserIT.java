@@ -113,8 +113,7 @@ class SecondUserIT {
             () ->
                 open(
                     link,
-                    new DataCommand.OpenPublisher(
-                        id, Integer.MAX_VALUE, "other", orders, true)));
+                    new DataCommand.OpenPublisher(id, Integer.MAX_VALUE, "other", orders, true)));
       }
       for (long number = 1; number <= 100; number++) {
         long guess = number;
@@ -216,10 +215,8 @@ class SecondUserIT {
       for (DataCommand command :
           List.of(
               new DataCommand.OpenProducer(id, Integer.MAX_VALUE),
-              new DataCommand.OpenPublisher(
-                  id, Integer.MAX_VALUE, "other", paid, true),
-              new DataCommand.OpenPublisher(
-                  id, Integer.MAX_VALUE, "pay", paid, true))) {
+              new DataCommand.OpenPublisher(id, Integer.MAX_VALUE, "other", paid, true),
+              new DataCommand.OpenPublisher(id, Integer.MAX_VALUE, "pay", paid, true))) {
         Refused.with(Refusal.FORBIDDEN, () -> open(link, command));
       }
     }

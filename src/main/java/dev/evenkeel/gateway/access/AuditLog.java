@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It writes every administrative act that was done. Of what was denied or failed, it writes up
  * to {@link #VAIN_A_SECOND_MAX} lines a second for each user, and for all strangers together; it
- * counts the others. So nobody can fill the disk, or hide an act of somebody else. Safe for use from
- * any thread.
+ * counts the others. So nobody can fill the disk, or hide an act of somebody else. Safe for use
+ * from any thread.
  */
 public final class AuditLog {
   public static final String LOGGER = "evenkeel.audit";

@@ -55,7 +55,6 @@ final class Connections {
     /** Whether the head of a request has ever arrived. */
     boolean begun;
 
-
     Open(HttpConnection connection, boolean refused, long deadlineMillis) {
       this.connection = connection;
       this.refused = refused;
@@ -92,7 +91,8 @@ final class Connections {
     Open one = new Open(connection, isRefused, nowMillis + millis);
     open.put(connection, one);
     connection.closeHandler(closed -> left(connection));
-    close((isRefused ? refused : strangers).came(one, Strangers.source(connection.remoteAddress())));
+    close(
+        (isRefused ? refused : strangers).came(one, Strangers.source(connection.remoteAddress())));
   }
 
   /** Whether it is idle, or its request comes slowly. */

@@ -12,8 +12,8 @@ import java.util.function.ToIntFunction;
 
 /**
  * Remembers the answers to requests with an {@code Idempotency-Key}, so that a repeated request of
- * a user gets the first answer and has no second effect. Only this node remembers them, for a limited time
- * and up to a limited number. For use on one context.
+ * a user gets the first answer and has no second effect. Only this node remembers them, for a
+ * limited time and up to a limited number. For use on one context.
  */
 final class IdempotentAnswers {
   /** How long it remembers an answer: 10 minutes. */

@@ -104,7 +104,7 @@ final class SessionListener extends VerticleBase {
     }
     SessionConnection connection = new SessionConnection(this, port, socket);
     connections.add(connection);
-    SessionConnection goes = 
+    SessionConnection goes =
         port.strangers().came(connection, Strangers.source(accepted.remoteAddress()));
     if (goes != null) {
       goes.makeRoom();

@@ -24,8 +24,7 @@ class AuditLogTest {
   private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
   private final AtomicLong second = new AtomicLong(7);
   private final Vertx vertx = Vertx.vertx();
-  private final AuditLog log =
-      new AuditLog("n1", Meters.of(vertx).scope("test"), second::get);
+  private final AuditLog log = new AuditLog("n1", Meters.of(vertx).scope("test"), second::get);
 
   @BeforeEach
   void listen() {
@@ -55,7 +54,8 @@ class AuditLogTest {
     log.denied("good", "10.0.0.2", "http", "topics delete", "no");
     log.acted("good", "10.0.0.2", "http", "topics delete", "failed");
     assertThat(of("bad")).hasSize(AuditLog.VAIN_A_SECOND_MAX);
-    assertThat(of("good")).extracting(line -> line.getString("outcome"))
+    assertThat(of("good"))
+        .extracting(line -> line.getString("outcome"))
         .containsExactly("denied", "failed");
     second.incrementAndGet();
     log.denied("bad", "10.0.0.1", "http", "topics delete", "no");

@@ -50,8 +50,7 @@ class FairShareTest {
   @Example
   void aRefusalSaysWhoHasHowMuch() {
     all("a");
-    Refused.with(
-        Refusal.OVERLOADED, () -> share.of("a").take(1), "'a' has 50 of the 100 things");
+    Refused.with(Refusal.OVERLOADED, () -> share.of("a").take(1), "'a' has 50 of the 100 things");
   }
 
   @Property

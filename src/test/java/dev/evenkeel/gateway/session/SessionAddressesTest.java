@@ -243,7 +243,10 @@ class SessionAddressesTest {
         "evenkeel.api.produce"
       })
   void aSessionListensToNothingElse(String address) {
-    refused(() -> SessionAddresses.checkListening(Principal.ANYBODY, address, "s-1"), Refusal.INVALID, address);
+    refused(
+        () -> SessionAddresses.checkListening(Principal.ANYBODY, address, "s-1"),
+        Refusal.INVALID,
+        address);
   }
 
   private static void refused(Runnable check, Refusal why, String word) {

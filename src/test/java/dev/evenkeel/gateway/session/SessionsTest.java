@@ -3,10 +3,10 @@ package dev.evenkeel.gateway.session;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.evenkeel.gateway.session.Sessions.Session;
-import io.vertx.core.json.JsonObject;
 import dev.evenkeel.Refused;
+import dev.evenkeel.gateway.session.Sessions.Session;
 import dev.evenkeel.protocol.Refusal;
+import io.vertx.core.json.JsonObject;
 import org.junit.jupiter.api.Test;
 
 class SessionsTest {

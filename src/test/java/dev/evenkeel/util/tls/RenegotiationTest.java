@@ -33,7 +33,8 @@ class RenegotiationTest {
     TlsIdentity client = TlsIdentity.open(TlsFiles.trusting(CLIENTS.resolve("ca.crt")));
     InetAddress here = InetAddress.getLoopbackAddress();
     try (SSLServerSocket server =
-            (SSLServerSocket) node.context().getServerSocketFactory().createServerSocket(0, 1, here);
+            (SSLServerSocket)
+                node.context().getServerSocketFactory().createServerSocket(0, 1, here);
         SSLSocket socket =
             (SSLSocket)
                 client.context().getSocketFactory().createSocket(here, server.getLocalPort())) {
