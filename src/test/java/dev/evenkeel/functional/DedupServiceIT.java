@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Four programs claim a few keys without a topic, at three nodes, while one is killed, one hangs,
  * and nodes are killed: never are two sure of one key at the same time, and everybody goes on.
  */
-@Timeout(900)
+@Timeout(3_600)
 class DedupServiceIT {
   private static final int RUNS = Integer.getInteger("evenkeel.dedupServiceRuns", 1);
   private static final int KEYS = 5;
