@@ -6,6 +6,7 @@ import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
@@ -21,6 +22,9 @@ import org.junit.jupiter.api.Test;
 /** The seeds 2387, 2708 and 5593 of the handover simulation found what is held here. */
 class PublishCallsTest {
   private static final Shard INPUT = new Shard(1, 0);
+
+  /** Of the first number that the meta log group gives. */
+  private static final long FIRST = ProducerIds.ofGroup(7, "g");
 
   private final List<DataCommand> sent = new ArrayList<>();
   private Predicate<DataCommand> lost = command -> false;
@@ -87,25 +91,25 @@ class PublishCallsTest {
     assertThat(open(0).failed()).isTrue();
     lost = command -> command instanceof DataCommand.SetPublisher;
     assertThat(open(0).failed()).isTrue();
-    assertThat(opened()).hasSize(2).allMatch(each -> each.producerId() == 7 && each.fresh());
+    assertThat(opened()).hasSize(2).allMatch(each -> each.producerId() == FIRST && each.fresh());
     lost = command -> false;
-    assertThat(open(0).result()).isEqualTo(7);
-    assertThat(opened()).hasSize(2).allMatch(each -> each.producerId() == 7 && each.fresh());
+    assertThat(open(0).result()).isEqualTo(FIRST);
+    assertThat(opened()).hasSize(2).allMatch(each -> each.producerId() == FIRST && each.fresh());
   }
 
   @Test
   void anIdThatTheLeaseNamesIsNotMadeAnewThoughAnOldReadSaysThatThereIsNone() {
-    assertThat(open(0).result()).isEqualTo(7);
-    assertThat(open(0).result()).isEqualTo(7);
-    assertThat(opened()).hasSize(2).allMatch(each -> each.producerId() == 7 && !each.fresh());
-    assertThat(open(7).result()).isEqualTo(7);
+    assertThat(open(0).result()).isEqualTo(FIRST);
+    assertThat(open(0).result()).isEqualTo(FIRST);
+    assertThat(opened()).hasSize(2).allMatch(each -> each.producerId() == FIRST && !each.fresh());
+    assertThat(open(FIRST).result()).isEqualTo(FIRST);
     assertThat(opened()).hasSize(2).noneMatch(DataCommand.OpenPublisher::fresh);
   }
 
   @Test
   void anAddedGroupNeedNotKnowTheProducer() {
     formed = 1;
-    assertThat(open(7).result()).isEqualTo(7);
+    assertThat(open(FIRST).result()).isEqualTo(FIRST);
     assertThat(opened()).hasSize(2);
     assertThat(opened().get(0).fresh()).isFalse();
     assertThat(opened().get(1).fresh()).isTrue();
@@ -115,7 +119,7 @@ class PublishCallsTest {
   void theNextEpochOfALeaseWithoutAnIdGetsItsOwn() {
     open(0);
     epoch = 3;
-    assertThat(open(0).result()).isEqualTo(8);
+    assertThat(open(0).result()).isEqualTo(ProducerIds.ofGroup(8, "g"));
     assertThat(opened()).hasSize(2).allMatch(each -> each.epoch() == 3 && each.fresh());
   }
 }
