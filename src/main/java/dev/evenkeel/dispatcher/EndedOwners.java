@@ -38,7 +38,7 @@ final class EndedOwners {
    */
   Set<String> endedForLong(Set<String> ended, Function<String, Long> reportedAgo, long nowMillis) {
     if (nowMillis - lookedMillis >= reliesMillisMax) {
-      // Nobody looked for so long that they may have been back, and rely on their claims again.
+      // Between two looks so far apart, an owner may have come back and gone again.
       since.clear();
     }
     lookedMillis = nowMillis;

@@ -38,9 +38,9 @@ import java.util.function.Supplier;
  * Addresses#DEDUP_HEARD}.
  *
  * <p>Whether the session that a body names is the one that sends it, and may use the dedup that it
- * names, is checked where sessions send: see {@code SessionRules}. A claim may be given back that
- * comes from a former session of the same program. Only that program knows the name of its former
- * session, at least if it uses dedups by name alone: nobody is told whose claim works.
+ * names, is checked where sessions send: see {@code SessionRules}. A program may also give back a
+ * claim of its former session. If it uses only dedups by name, no other program knows the id of
+ * that session, because answers do not say whose claim works.
  */
 final class SessionDedup {
   private final SharedAutomata automata;
@@ -113,9 +113,9 @@ final class SessionDedup {
   }
 
   /**
-   * Tells who works now, if that is another session: the one that asked learns only its times.
-   * Whoever does not know a claim of its own gives it back, so it is told of whenever one has to
-   * wait for it.
+   * If a claim of another session works on the key, tells that session so, and takes its id out of
+   * the reply. The session is told each time that a claim has to wait for it: a session that does
+   * not know the claim gives it back.
    */
   private StepReply told(Step step, String session, StepReply reply) {
     SharedClaim head = reply.head();

@@ -5,7 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.TestCertificates;
 import dev.evenkeel.cli.CommandInJvm;
 import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.util.tls.TlsFiles;
+import dev.evenkeel.util.tls.TlsIdentity;
+import java.io.IOException;
 import java.io.StringWriter;
+import java.net.http.HttpClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -46,6 +50,22 @@ final class NodeWithUsers implements AutoCloseable {
             .with("--tls", CLIENTS.toString(), "--users", users.toString())
             .start();
     return this;
+  }
+
+  /** Of HTTP. */
+  String url() {
+    return node.url().replace("http:", "https:");
+  }
+
+  /** Trusts the node. */
+  HttpClient http() throws Exception {
+    return HttpClient.newBuilder()
+        .sslContext(TlsIdentity.open(TlsFiles.trusting(Path.of(CA))).context())
+        .build();
+  }
+
+  String token(String user) throws IOException {
+    return Files.readString(directory.resolve(user)).strip();
   }
 
   /** For a connection of a user. */

@@ -5,32 +5,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.Refused;
-import dev.evenkeel.TestCertificates;
 import dev.evenkeel.Wait;
 import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
-import dev.evenkeel.cli.CommandInJvm;
 import dev.evenkeel.client.Candidate;
-import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ClusterTrack;
 import dev.evenkeel.client.DedupClaim;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.wire.Bytes;
-import dev.evenkeel.util.tls.TlsFiles;
-import dev.evenkeel.util.tls.TlsIdentity;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.io.StringWriter;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -47,9 +40,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(300)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ServicesUsersIT {
-  private static final Path CLIENTS = TestCertificates.OURS.resolve("clients");
-  private static final String CA = CLIENTS.resolve("ca.crt").toString();
-
   /** May use what is called mine-…. */
   private static final String OWNER = "owner";
 
@@ -109,27 +99,19 @@ class ServicesUsersIT {
                   List.of("POST", "/moves", "{\"steps\":1,\"waitMs\":0}"), List.of("DELETE", ""))));
 
   @TempDir static Path directory;
-  private Path users;
-  private Node node;
-  private String url;
+  private NodeWithUsers node;
   private HttpClient http;
 
   @BeforeAll
   void start() throws Exception {
-    users = directory.resolve("users.json");
-    add(OWNER, "group:mine*");
-    add(PEER, "group:mine*");
-    add(STRANGER, "group:other*,view:*");
-    add(OPERATOR, "view:*,admin:*,consume:*,produce:*");
     node =
-        new Node(directory.resolve("node"))
-            .with("--tls", CLIENTS.toString(), "--users", users.toString())
+        new NodeWithUsers(directory)
+            .user(OWNER, "group:mine*")
+            .user(PEER, "group:mine*")
+            .user(STRANGER, "group:other*,view:*")
+            .user(OPERATOR, "view:*,admin:*,consume:*,produce:*")
             .start();
-    url = node.url().replace("http:", "https:");
-    http =
-        HttpClient.newBuilder()
-            .sslContext(TlsIdentity.open(TlsFiles.trusting(Path.of(CA))).context())
-            .build();
+    http = node.http();
     Wait.until(
         "the feature level of tracks",
         60,
@@ -138,16 +120,7 @@ class ServicesUsersIT {
 
   @AfterAll
   void stop() {
-    node.process().close();
-  }
-
-  private void add(String name, String may) throws Exception {
-    StringWriter out = new StringWriter();
-    StringWriter err = new StringWriter();
-    assertThat(CommandInJvm.run(out, err, "user", "add", users.toString(), name, "--may", may))
-        .as(err.toString())
-        .isZero();
-    Files.writeString(directory.resolve(name), out.toString());
+    node.close();
   }
 
   /**
@@ -157,7 +130,7 @@ class ServicesUsersIT {
   private HttpResponse<String> send(String user, String method, String path, String body)
       throws Exception {
     HttpRequest.Builder request =
-        HttpRequest.newBuilder(URI.create(url + path))
+        HttpRequest.newBuilder(URI.create(node.url() + path))
             .method(
                 method,
                 body == null
@@ -167,7 +140,7 @@ class ServicesUsersIT {
       request.header("content-type", "application/json");
     }
     if (user != null) {
-      String token = Files.readString(directory.resolve(user)).strip();
+      String token = node.token(user);
       request.header("authorization", "Bearer " + token);
     }
     return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
@@ -240,17 +213,10 @@ class ServicesUsersIT {
     }
   }
 
-  private ClientOptions options(String user) {
-    return new ClientOptions()
-        .setSeeds(List.of(node.cluster()))
-        .setCa(CA)
-        .setTokenFile(directory.resolve(user).toString());
-  }
-
   @Test
   void aSessionMayUseWhatItsUserMay() {
     for (String user : List.of(STRANGER, OPERATOR)) {
-      EvenkeelClient client = await(Evenkeel.connect(options(user)));
+      EvenkeelClient client = await(Evenkeel.connect(node.options(user)));
       try {
         String missing = "group:mine-session";
         Refused.with(Refusal.FORBIDDEN, () -> stand(client), missing);
@@ -260,7 +226,7 @@ class ServicesUsersIT {
         await(client.close());
       }
     }
-    EvenkeelClient client = await(Evenkeel.connect(options(OWNER)));
+    EvenkeelClient client = await(Evenkeel.connect(node.options(OWNER)));
     try {
       Candidate candidate = stand(client);
       Wait.until("it leads", candidate::isLeading);
@@ -311,9 +277,9 @@ class ServicesUsersIT {
   @Test
   void requestsOfASessionAreCheckedOneByOne() {
     String dispatcher = Addresses.dispatcher("n1");
-    Link owner = await(Evenkeel.link(options(OWNER)));
-    Link stranger = await(Evenkeel.link(options(STRANGER)));
-    Link operator = await(Evenkeel.link(options(OPERATOR)));
+    Link owner = await(Evenkeel.link(node.options(OWNER)));
+    Link stranger = await(Evenkeel.link(node.options(STRANGER)));
+    Link operator = await(Evenkeel.link(node.options(OPERATOR)));
     try {
       Buffer mine = heartbeat(owner, "mine-raw", "singleton").toBuffer();
       ask(owner, dispatcher, mine);

@@ -148,7 +148,7 @@ class LinkAutomataTest {
     long token = (long) service.listen((key, head, until) -> heads.add(head)) << 48 | 7;
     link.publish(Addresses.dedup("s-1"), Buffer.buffer(new HeadMessage(KEY, token, 5).bytes()));
     assertThat(heads).containsExactly(token);
-    // Whoever works in another session is told by the node.
+    // The node tells the other session.
     List<Buffer> told = new CopyOnWriteArrayList<>();
     link.serve(
         Addresses.DEDUP_TELL,
