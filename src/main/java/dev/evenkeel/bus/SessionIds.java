@@ -1,9 +1,7 @@
 package dev.evenkeel.bus;
 
 import dev.evenkeel.bus.frame.Hello;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import dev.evenkeel.util.Sha256;
 import java.util.HexFormat;
 import java.util.regex.Pattern;
 
@@ -23,12 +21,6 @@ public final class SessionIds {
     if (id == null || !FORM.matcher(id).matches()) {
       return id;
     }
-    try {
-      byte[] hash =
-          MessageDigest.getInstance("SHA-256").digest(id.getBytes(StandardCharsets.US_ASCII));
-      return "session-" + HexFormat.of().formatHex(hash, 0, SHOWN_BYTES);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java has SHA-256", e);
-    }
+    return "session-" + HexFormat.of().formatHex(Sha256.of(id), 0, SHOWN_BYTES);
   }
 }

@@ -1,8 +1,8 @@
 package dev.evenkeel.dedup;
 
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.util.Sha256;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
 import java.util.zip.Checksum;
@@ -27,11 +27,7 @@ public final class DedupScope {
   private DedupScope(String group, String topic, boolean service) {
     this.service = service;
     prefix = new Bytes().text(group).text(topic).toArray();
-    try {
-      sha256 = MessageDigest.getInstance("SHA-256");
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java has SHA-256", e);
-    }
+    sha256 = Sha256.digest();
     high = DedupKey.ofBytes(sha256.digest(prefix)).high();
   }
 

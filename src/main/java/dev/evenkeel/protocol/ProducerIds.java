@@ -1,9 +1,7 @@
 package dev.evenkeel.protocol;
 
+import dev.evenkeel.util.Sha256;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 
 /**
  * Who may use the id of a producer. The meta log group counts ids; above the count, an id carries a
@@ -48,14 +46,8 @@ public final class ProducerIds {
 
   /** The tag of a user or group. */
   public static int tagOf(String name) {
-    try {
-      byte[] hash =
-          MessageDigest.getInstance("SHA-256").digest(name.getBytes(StandardCharsets.UTF_8));
-      // Neither 0 nor that of members.
-      return 1 + Math.floorMod(ByteBuffer.wrap(hash).getInt(), TAG - 1);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java has SHA-256", e);
-    }
+    // Neither 0 nor that of members.
+    return 1 + Math.floorMod(ByteBuffer.wrap(Sha256.of(name)).getInt(), TAG - 1);
   }
 
   /** The id for a user who has registered it. */

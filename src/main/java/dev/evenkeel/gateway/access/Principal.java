@@ -3,6 +3,7 @@ package dev.evenkeel.gateway.access;
 import dev.evenkeel.api.Need;
 import dev.evenkeel.api.Permission;
 import dev.evenkeel.api.Permission.Kind;
+import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.List;
@@ -12,13 +13,18 @@ import java.util.Objects;
  * Who asks, and what they may do. What no permission allows is denied.
  *
  * @param name of the user; null: the cluster has no users, and everybody may do everything
+ * @param producerTag of ids of producers that are the user's, see {@link ProducerIds}; 0: none is
  */
-public record Principal(String name, List<Permission> may) {
+public record Principal(String name, List<Permission> may, int producerTag) {
   /** Where there are no users. */
   public static final Principal ANYBODY = new Principal(null, List.of());
 
   /** Who may do nothing. */
   public static final Principal NOBODY = new Principal("", List.of());
+
+  public Principal(String name, List<Permission> may) {
+    this(name, may, name == null ? 0 : ProducerIds.tagOf(name));
+  }
 
   /** Whether it is bound by permissions. */
   public boolean bound() {

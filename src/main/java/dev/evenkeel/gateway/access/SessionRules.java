@@ -143,7 +143,7 @@ public final class SessionRules {
         throw principal.denied("group:NAME of the group whose handlers publish as " + id);
       }
     } else if (tag != 0) {
-      if (tag != ProducerIds.tagOf(principal.name())) {
+      if (tag != principal.producerTag()) {
         throw Refusal.FORBIDDEN.error("the producer %s is that of another user", id);
       }
     } else {

@@ -2,10 +2,10 @@ package dev.evenkeel.gateway.access;
 
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.util.Sha256;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.regex.Matcher;
@@ -64,12 +64,7 @@ public record Token(String id, String secret) {
   }
 
   public Digest digest() {
-    try {
-      MessageDigest sha = MessageDigest.getInstance("SHA-256");
-      return new Digest(id, HEX.formatHex(sha.digest(secret.getBytes(StandardCharsets.US_ASCII))));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("this JDK has no SHA-256", e);
-    }
+    return new Digest(id, HEX.formatHex(Sha256.of(secret)));
   }
 
   /** Takes the same time wherever the digests differ. */

@@ -2,6 +2,7 @@ package dev.evenkeel.gateway.http;
 
 import dev.evenkeel.client.TopicSettings;
 import dev.evenkeel.settings.Setting;
+import dev.evenkeel.util.Sha256;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -16,8 +17,6 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -148,12 +147,7 @@ public final class PageRoutes {
 
   /** A weak ETag, because the same file may be sent plain or compressed. */
   private static String tag(byte[] bytes) {
-    try {
-      byte[] digest = MessageDigest.getInstance("SHA-256").digest(bytes);
-      return "W/\"" + HexFormat.of().formatHex(digest, 0, 12) + "\"";
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e);
-    }
+    return "W/\"" + HexFormat.of().formatHex(Sha256.of(bytes), 0, 12) + "\"";
   }
 
   private static void send(RoutingContext context, PageFile file) {
