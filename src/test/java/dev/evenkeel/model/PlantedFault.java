@@ -329,8 +329,8 @@ enum PlantedFault {
   SESSIONS_LEAK(
       "gateway/OwnedByGateway.java",
       new Focus(Set.of(Step.JOIN_OVER_HTTP), any -> true),
-      "    owned.remove(id);\n",
-      "",
+      "    Held<T> ended = owned.remove(id);\n",
+      "    Held<T> ended = owned.get(id);\n",
       Promise.NOTHING_IS_LEFT),
 
   /** A client keeps the producers and consumers that it has closed. */
