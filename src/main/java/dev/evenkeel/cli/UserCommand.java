@@ -40,8 +40,8 @@ final class UserCommand extends CommandGroup {
         "Adds a user, and prints a token for it. The file keeps only a digest of the token, so it"
             + " cannot be printed again.",
         "For a user that is there, it adds one more token, so that programs can change to it before"
-            + " 'user remove --token ID' ends the former one; or, with --may, it replaces what the"
-            + " user may do, and prints no token.",
+            + " 'user remove --token ID' ends the former one; or, with --may or --share, it changes"
+            + " that, and prints no token.",
         "Nodes take up the changed file within two seconds."
       },
       footer = {
@@ -77,7 +77,14 @@ final class UserCommand extends CommandGroup {
               names = "--certificate",
               paramLabel = "CN",
               description = "The user shows certificates with this common name, and gets no token.")
-          String certificate) {
+          String certificate,
+      @Option(
+              names = "--share",
+              paramLabel = "N",
+              description =
+                  "How much the user gets of what is scarce, beside others: 1 unless you change it,"
+                      + " from 0.1 to 100.")
+          Double share) {
     AtomicReference<Token> made = new AtomicReference<>();
     change(
         file,
@@ -85,7 +92,7 @@ final class UserCommand extends CommandGroup {
         users -> {
           User before = users.named(Names.check("user", name));
           List<Token.Digest> tokens = new ArrayList<>(before == null ? List.of() : before.tokens());
-          if (certificate == null && (before == null || may == null)) {
+          if (certificate == null && (before == null || (may == null && share == null))) {
             made.set(Token.random());
             tokens.add(made.get().digest());
           }
@@ -96,7 +103,8 @@ final class UserCommand extends CommandGroup {
           String shown = certificate != null || before == null ? certificate : before.certificate();
           List<User> all = new ArrayList<>(users.all());
           all.remove(before);
-          all.add(new User(name, List.copyOf(tokens), shown, permissions));
+          double part = share != null ? share : before == null ? 1 : before.share();
+          all.add(new User(name, List.copyOf(tokens), shown, part, permissions));
           return new Users(all);
         });
     if (made.get() != null) {
@@ -141,7 +149,7 @@ final class UserCommand extends CommandGroup {
             if (left.size() == before.tokens().size()) {
               throw CommandFailure.failed("user '" + name + "' has no token '" + token + "'");
             }
-            all.add(at, new User(name, left, before.certificate(), before.may()));
+            all.add(at, new User(name, left, before.certificate(), before.share(), before.may()));
           }
           return new Users(all);
         });
@@ -154,17 +162,22 @@ final class UserCommand extends CommandGroup {
       description = "Prints the users, the ids of their tokens, and what they may do.",
       footer = "  evenkeel user list users.json")
   int list(@Parameters(paramLabel = "FILE", description = "The file.") Path file) {
-    Table table = new Table("user", "tokens", "certificate", "may");
+    Table table = new Table("user", "tokens", "certificate", "share", "may");
     for (User user : read(file, false).all()) {
       table.row(
           user.name(),
           join(user.tokens().stream().map(Token.Digest::id).toList()),
           user.certificate() == null ? "-" : user.certificate(),
+          share(user.share()),
           join(user.may().stream().map(Permission::toString).toList()));
     }
     spec.commandLine().getOut().print(table.text());
     spec.commandLine().getOut().flush();
     return ExitStatus.DONE;
+  }
+
+  private static String share(double share) {
+    return share == Math.rint(share) ? String.valueOf((long) share) : String.valueOf(share);
   }
 
   private static String join(List<String> words) {

@@ -8,6 +8,7 @@ import dev.evenkeel.api.GiveBackClaim;
 import dev.evenkeel.api.GiveBackClaim.EndedClaim;
 import dev.evenkeel.api.InClaim;
 import dev.evenkeel.api.Operations;
+import dev.evenkeel.bus.share.Scarce;
 import dev.evenkeel.client.DedupOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.internal.member.ServiceClaim;
@@ -78,7 +79,7 @@ final class DedupApi {
   DedupApi(Vertx vertx, EvenkeelClient client) {
     this.vertx = vertx;
     this.client = client;
-    claims = new OwnedByGateway<>(vertx, "claim", CLAIMS_MAX, this::answerHere);
+    claims = new OwnedByGateway<>(vertx, "claim", Scarce.CLAIMS, CLAIMS_MAX, this::answerHere);
   }
 
   Future<Void> start() {

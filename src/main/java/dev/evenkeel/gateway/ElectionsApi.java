@@ -11,6 +11,7 @@ import dev.evenkeel.api.OpenCandidate.OpenedCandidate;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.WatchCandidate;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.share.Scarce;
 import dev.evenkeel.client.ElectionOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.protocol.Refusal;
@@ -33,7 +34,9 @@ final class ElectionsApi {
   ElectionsApi(Vertx vertx, EvenkeelClient client) {
     this.vertx = vertx;
     this.client = client;
-    candidates = new OwnedByGateway<>(vertx, "candidate", CANDIDATES_MAX, this::answerHere);
+    candidates =
+        new OwnedByGateway<>(
+            vertx, "candidate", Scarce.CANDIDATES, CANDIDATES_MAX, this::answerHere);
   }
 
   Future<Void> start() {

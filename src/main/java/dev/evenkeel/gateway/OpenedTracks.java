@@ -7,6 +7,7 @@ import dev.evenkeel.api.MoveTrack.MovedTrack;
 import dev.evenkeel.api.OpenTrack;
 import dev.evenkeel.api.OpenTrack.OpenedTrack;
 import dev.evenkeel.api.Operations;
+import dev.evenkeel.bus.share.Scarce;
 import dev.evenkeel.client.ClusterCoordinator;
 import dev.evenkeel.client.ClusterTrack;
 import dev.evenkeel.client.CoordinatorOptions;
@@ -39,7 +40,9 @@ final class OpenedTracks {
   OpenedTracks(Vertx vertx, EvenkeelClient client) {
     this.vertx = vertx;
     this.client = client;
-    tracks = new OwnedByGateway<>(vertx, "track", TRACKS_MAX, (asked, poll) -> answerHere(asked));
+    tracks =
+        new OwnedByGateway<>(
+            vertx, "track", Scarce.TRACKS, TRACKS_MAX, (asked, poll) -> answerHere(asked));
   }
 
   /** A request that waits for up to so many steps. */

@@ -3,7 +3,9 @@ package dev.evenkeel.gateway;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.EventLoops;
 import dev.evenkeel.bus.Frames;
-import dev.evenkeel.gateway.access.FairShare;
+import dev.evenkeel.bus.share.FairShare;
+import dev.evenkeel.bus.share.Scarce;
+import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Context;
@@ -59,12 +61,13 @@ final class OwnedByGateway<T extends OwnedByGateway.Owned> {
 
   /**
    * @param word what each of them is called, such as "session"; also the field with its id
+   * @param kind what they are counted as
    * @param max most of them at once, of all users together
    */
-  OwnedByGateway(Vertx vertx, String word, int max, Answers answers) {
+  OwnedByGateway(Vertx vertx, String word, Scarce kind, int max, Answers answers) {
     this.vertx = vertx;
     this.word = word;
-    share = new FairShare(word + "s", max);
+    share = Shares.of(vertx).divide(kind, max);
     this.answers = answers;
     context = vertx.getOrCreateContext();
   }

@@ -22,6 +22,7 @@ import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.api.TextOrBytes;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.share.Scarce;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerStream.Finishing;
 import dev.evenkeel.client.Delivery;
@@ -61,7 +62,8 @@ final class SessionsApi {
   SessionsApi(Vertx vertx, EvenkeelClient client) {
     this.vertx = vertx;
     this.client = client;
-    sessions = new OwnedByGateway<>(vertx, "session", SESSIONS_MAX, this::answerHere);
+    sessions =
+        new OwnedByGateway<>(vertx, "session", Scarce.SESSIONS, SESSIONS_MAX, this::answerHere);
   }
 
   Future<Void> start() {

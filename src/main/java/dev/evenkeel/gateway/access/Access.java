@@ -3,6 +3,7 @@ package dev.evenkeel.gateway.access;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
+import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.util.tls.CertificateNames;
@@ -63,6 +64,7 @@ public final class Access {
     }
     Path path = file == null ? null : Path.of(file);
     Access access = new Access(path, node, Meters.of(vertx).scope("access"));
+    Shares.of(vertx).weigh(user -> access.users.share(user));
     if (path == null) {
       LocalObjects.put(vertx, Access.class, access);
       return Future.succeededFuture(access);

@@ -1,6 +1,7 @@
 package dev.evenkeel.gateway.access;
 
 import dev.evenkeel.api.Permission;
+import dev.evenkeel.bus.share.FairShare;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -20,6 +21,7 @@ import java.util.Map;
  * {"users": [{"name": "shop",
  *             "tokens": [{"id": "1c0ffee2", "sha256": "of the secret, in hexadecimal digits"}],
  *             "certificate": "common name of the certificate of its programs, if any",
+ *             "share": 2,
  *             "may": ["produce:orders", "view:*"]}]}
  * </pre>
  *
@@ -29,13 +31,34 @@ public final class Users {
   /** Nobody. */
   public static final Users NONE = new Users(List.of());
 
-  private static final List<String> KEYS = List.of("name", "tokens", "certificate", "may");
+  private static final List<String> KEYS = List.of("name", "tokens", "certificate", "share", "may");
+
+  /** Bounds of the share of a user. */
+  private static final double SHARE_MIN = 0.1;
+
+  private static final double SHARE_MAX = 100;
 
   /**
    * @param certificate common name of its certificates, or null
+   * @param share of what is scarce, see {@link FairShare}: from 0.1 to 100, usually 1
    */
   public record User(
-      String name, List<Token.Digest> tokens, String certificate, List<Permission> may) {
+      String name,
+      List<Token.Digest> tokens,
+      String certificate,
+      double share,
+      List<Permission> may) {
+    /**
+     * @throws RefusedException INVALID if the share is not within its bounds
+     */
+    public User {
+      if (!(share >= SHARE_MIN && share <= SHARE_MAX)) {
+        throw Refusal.INVALID.error(
+            "the share of the user '%s' must be a number from %s to %s, not %s",
+            name, SHARE_MIN, SHARE_MAX, share);
+      }
+    }
+
     Principal principal() {
       return new Principal(name, may);
     }
@@ -77,6 +100,12 @@ public final class Users {
   /** The user of that name, or null. */
   public User named(String name) {
     return byName.get(name);
+  }
+
+  /** The share of a user: 1 unless the file says otherwise. */
+  double share(String name) {
+    User user = byName.get(name);
+    return user == null ? 1 : user.share();
   }
 
   /** Who has that token; null: nobody. */
@@ -127,7 +156,12 @@ public final class Users {
         json.getJsonArray("may", new JsonArray()).stream()
             .map(each -> Permission.parse(String.valueOf(each)))
             .toList();
-    return new User(name, List.copyOf(tokens), json.getString("certificate"), may);
+    return new User(
+        name,
+        List.copyOf(tokens),
+        json.getString("certificate"),
+        json.getDouble("share", 1.0),
+        may);
   }
 
   /** The text of a file with these users. */
@@ -140,6 +174,9 @@ public final class Users {
       json.put("tokens", tokens);
       if (user.certificate() != null) {
         json.put("certificate", user.certificate());
+      }
+      if (user.share() != 1) {
+        json.put("share", user.share());
       }
       JsonArray may = new JsonArray();
       user.may().forEach(permission -> may.add(permission.toString()));

@@ -1,10 +1,10 @@
 package dev.evenkeel.gateway.session;
 
 import dev.evenkeel.bus.frame.Welcome;
+import dev.evenkeel.bus.share.FairShare;
 import dev.evenkeel.gateway.ServerTls;
 import dev.evenkeel.gateway.Strangers;
 import dev.evenkeel.gateway.access.Access;
-import dev.evenkeel.gateway.access.FairShare;
 import io.vertx.core.Vertx;
 import java.util.function.Supplier;
 

@@ -15,10 +15,11 @@ import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.bus.frame.Welcome;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
+import dev.evenkeel.bus.share.Scarce;
+import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.gateway.ServerTls;
 import dev.evenkeel.gateway.Strangers;
 import dev.evenkeel.gateway.access.Access;
-import dev.evenkeel.gateway.access.FairShare;
 import dev.evenkeel.gateway.access.SessionRules;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.Names;
@@ -100,8 +101,8 @@ public final class SessionVerticle extends VerticleBase {
                       new SessionAddresses(node, new SessionRules(knownIds())),
                       sessions,
                       new Strangers<>(config.get(SessionOptions.HALF_OPEN_MAX), any -> true),
-                      new FairShare(
-                          "addresses to listen at", config.get(SessionOptions.NODE_LISTENING_MAX)),
+                      Shares.of(vertx)
+                          .divide(Scarce.LISTENING, config.get(SessionOptions.NODE_LISTENING_MAX)),
                       new SessionMeters(scope, sessions),
                       tls,
                       access,

@@ -21,6 +21,7 @@ class UsersTest {
         name,
         token == null ? List.of() : List.of(token.digest()),
         certificate,
+        1,
         List.of(Permission.parse("produce:orders")));
   }
 
@@ -33,6 +34,22 @@ class UsersTest {
     assertThat(TOKEN.toString()).doesNotContain(TOKEN.secret());
     assertThat(read.ofToken(TOKEN.text()).name()).isEqualTo("shop");
     assertThat(read.ofCertificate("billing").name()).isEqualTo("billing");
+  }
+
+  @Test
+  void aUserMayHaveAShareOfItsOwn() {
+    Users users =
+        Users.parse("{\"users\":[{\"name\":\"shop\",\"share\":2.5},{\"name\":\"billing\"}]}");
+    assertThat(users.share("shop")).isEqualTo(2.5);
+    assertThat(users.share("billing")).isEqualTo(1);
+    assertThat(users.share("nobody")).isEqualTo(1);
+    assertThat(Users.parse(users.text()).share("shop")).isEqualTo(2.5);
+    for (String wrong : List.of("0", "-1", "101", "1e999")) {
+      Refused.with(
+          Refusal.INVALID,
+          () -> Users.parse("{\"users\":[{\"name\":\"shop\",\"share\":" + wrong + "}]}"),
+          "the share of the user 'shop' must be a number from 0.1 to 100.0");
+    }
   }
 
   @Test

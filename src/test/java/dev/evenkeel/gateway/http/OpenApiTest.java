@@ -292,6 +292,7 @@ class OpenApiTest {
             "operator",
             List.of(token.digest()),
             null,
+            1,
             List.of(Permission.parse("view:*"), Permission.parse("admin:*")));
     Path users = directory.resolve("users.json");
     Files.writeString(users, new Users(List.of(user)).text());
