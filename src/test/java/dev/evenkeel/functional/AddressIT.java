@@ -61,7 +61,7 @@ class AddressIT {
         .put("group", group)
         .put("topics", new JsonArray().add(topic))
         .put("address", address)
-        .put("addressTimeoutMillis", 1_000)
+        .put("addressTimeoutMillis", 3_000)
         .put("retryDelaysMillis", JsonArray.of(100, 100, 100, 100, 100));
   }
 

@@ -54,7 +54,7 @@ public final class AddressReceiver {
     String what = attempt.equals("1") ? payload.substring(0, payload.indexOf('-')) : "";
     switch (what) {
       case "hang" -> {}
-      case "slow" -> vertx.setTimer(1_500, late -> message.reply("too late"));
+      case "slow" -> vertx.setTimer(4_500, late -> message.reply("too late"));
       case "fail" -> message.fail(7, "the first attempt of " + payload);
       case "throw" -> throw new IllegalStateException("as " + payload + " says");
       case "twice" -> {
