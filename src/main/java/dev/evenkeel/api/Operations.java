@@ -261,6 +261,13 @@ public final class Operations {
               new ClearQuota(QuotaKind.TOPIC, "orders"),
               new ClearedQuota(QuotaKind.TOPIC, "orders", true));
 
+  public static final Operation<ListShares, List<ShareView>> LIST_SHARES =
+      Operation.listOf(ApiAddresses.SHARES, "list", ListShares.class, ShareView.class)
+          .get("/api/shares")
+          .under(Heading.QUOTAS)
+          .shows(share -> Need.seeUser(text(share, "user")))
+          .example(new ListShares(), List.of(new ShareView("shop", "sessions", "n1", 12, 1_000)));
+
   /** Permissions can cover the names of topics and groups, not those of producers and users. */
   private static Need adminQuota(JsonObject asked) {
     boolean named = Set.of("topic", "group", "group-rate").contains(text(asked, "kind"));

@@ -302,6 +302,10 @@ public final class Calls {
   public static final Call<Void, NodeLogs> READ_LOGS =
       new Call<>(Op.READ_LOGS, NOTHING, own(NodeLogs::encode, NodeLogs::decode));
 
+  /** What users hold of what is scarce. To any broker, about its node. */
+  public static final Call<Void, List<ShareUse>> READ_SHARES =
+      new Call<>(Op.READ_SHARES, NOTHING, ShareUse.LIST);
+
   /** A log entry. */
   public record ReadBody(int dataGroup, long index) {}
 

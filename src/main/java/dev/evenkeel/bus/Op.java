@@ -62,7 +62,8 @@ public enum Op {
    * spends no quota: the messages were paid for when they were sent.
    */
   MOVE_DELAYED(At.DATA, Who.NODES, false),
-  FIND_MOVED(At.CONTROL, Who.MEMBERS, true);
+  FIND_MOVED(At.CONTROL, Who.MEMBERS, true),
+  READ_SHARES(At.CONTROL, Who.MEMBERS, true);
 
   /** The address of a broker at which it is answered. */
   private enum At {

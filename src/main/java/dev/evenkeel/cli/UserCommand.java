@@ -1,5 +1,7 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.api.ListShares;
+import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.Permission;
 import dev.evenkeel.gateway.access.Token;
 import dev.evenkeel.gateway.access.Users;
@@ -17,20 +19,23 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code evenkeel user}. */
 @Command(
     name = "user",
-    description = "Adds, removes and lists the users in a file for serve --users.",
+    description =
+        "Adds, removes and lists the users in a file for serve --users, and shows what users hold.",
     footer = {
       "  evenkeel user add users.json shop --may produce:orders",
-      "  evenkeel user list users.json"
+      "  evenkeel user list users.json",
+      "  evenkeel user usage --token-file operator.token"
     })
 final class UserCommand extends CommandGroup {
   UserCommand() {
-    super("add, remove or list");
+    super("add, remove, list or usage");
   }
 
   @Command(
@@ -174,6 +179,25 @@ final class UserCommand extends CommandGroup {
     spec.commandLine().getOut().print(table.text());
     spec.commandLine().getOut().flush();
     return ExitStatus.DONE;
+  }
+
+  @Command(
+      name = "usage",
+      description = {
+        "Shows what users hold of what is scarce on the nodes, such as sessions: your own user, or"
+            + " with view:* everybody.",
+        "A node refuses a user more while it holds its share of what is left; see 'user add"
+            + " --share'."
+      },
+      footer = {
+        "  evenkeel user usage --token-file operator.token",
+        "  evenkeel user usage --format json"
+      })
+  int usage(@Mixin ApiOptions options) {
+    return options.ask(
+        Operations.LIST_SHARES,
+        new ListShares(),
+        shares -> Table.of("USER, KIND, NODE, HELD, LIMIT", shares).text());
   }
 
   private static String share(double share) {

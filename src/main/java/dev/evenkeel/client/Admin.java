@@ -23,6 +23,7 @@ import dev.evenkeel.api.ListDelayedMessages.DelayedMessages;
 import dev.evenkeel.api.ListGroups;
 import dev.evenkeel.api.ListGroups.GroupSummary;
 import dev.evenkeel.api.ListQuotas;
+import dev.evenkeel.api.ListShares;
 import dev.evenkeel.api.ListTopics;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
@@ -37,6 +38,7 @@ import dev.evenkeel.api.ResetGroup.OffsetReset;
 import dev.evenkeel.api.ReshardTopic;
 import dev.evenkeel.api.ResumeGroup;
 import dev.evenkeel.api.SetQuota;
+import dev.evenkeel.api.ShareView;
 import dev.evenkeel.api.TopicView;
 import dev.evenkeel.protocol.QuotaKind;
 import io.vertx.core.Future;
@@ -284,6 +286,11 @@ public interface Admin {
   /** All quotas that the user may see, by kind and name, with what was used lately. */
   default Future<List<QuotaView>> quotas() {
     return ask(Operations.LIST_QUOTAS, new ListQuotas());
+  }
+
+  /** What each user holds of what is scarce on the nodes: the user's own, and with view:* all. */
+  default Future<List<ShareView>> shares() {
+    return ask(Operations.LIST_SHARES, new ListShares());
   }
 
   /**

@@ -5,6 +5,7 @@ import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
@@ -58,7 +59,8 @@ record ClusterApi(Link link, ClusterCalls calls) {
   }
 
   private Future<ClusterStatusView> status(ClusterView view) {
-    return ClusterCalls.ofEachNode(link, ClusterStatus.nodes(view), ClusterApi::answered)
+    return ClusterCalls.ofEachNode(
+            link, Calls.READ_LOGS, ClusterStatus.nodes(view), ClusterApi::answered)
         .compose(
             answers -> {
               ClusterStatus status = new ClusterStatus(view, answers);

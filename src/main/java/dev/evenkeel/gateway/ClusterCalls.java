@@ -208,12 +208,15 @@ final class ClusterCalls {
                         node, ApiErrors.words(failure))));
   }
 
-  /** Asks the broker of each node about its own logs. The futures of {@code read} must not fail. */
+  /** Asks the broker of each node about its own. The futures of {@code read} must not fail. */
   static <R> Future<Map<String, R>> ofEachNode(
-      Link link, Collection<String> nodes, Function<Future<Buffer>, Future<R>> read) {
+      Link link,
+      Call<Void, ?> call,
+      Collection<String> nodes,
+      Function<Future<Buffer>, Future<R>> read) {
     Map<String, Future<R>> asked = new HashMap<>();
     for (String node : nodes) {
-      Buffer question = Calls.READ_LOGS.request(null);
+      Buffer question = call.request(null);
       asked.put(
           node, read.apply(link.request(Addresses.control(node), question, NODE_TIMEOUT_MILLIS)));
     }

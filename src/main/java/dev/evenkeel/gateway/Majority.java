@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.protocol.Refusal;
@@ -60,7 +61,10 @@ final class Majority {
               .compose(
                   view ->
                       ClusterCalls.ofEachNode(
-                          link, view.nodes(), asked -> asked.map(true).otherwise(false)));
+                          link,
+                          Calls.READ_LOGS,
+                          view.nodes(),
+                          asked -> asked.map(true).otherwise(false)));
     }
     return looked;
   }

@@ -56,6 +56,7 @@ class EventBusPageIT {
               ApiAddresses.DEDUP,
               PreparedRequests.opened("claim", "claim", words("await giveBack"))),
           Map.entry(ApiAddresses.QUOTAS, PreparedRequests.asShown(words("set list clear"))),
+          Map.entry(ApiAddresses.SHARES, PreparedRequests.asShown(words("list"))),
           Map.entry(ApiAddresses.CLUSTER, PreparedRequests.Cluster::new));
 
   @TempDir static Path directory;

@@ -358,6 +358,7 @@ class JsonApiIT {
     assertError("PUT", "/api/quotas/group-rate/x", "{\"bytesPerSecond\":1}", 400, "INVALID");
     assertThat(object(json("DELETE", path, null, 200)).getBoolean("cleared")).isTrue();
     assertThat(json("GET", "/api/quotas", null, 200)).isEqualTo("[]");
+    assertThat(json("GET", "/api/shares", null, 200)).isEqualTo("[]");
   }
 
   @Test
@@ -502,6 +503,7 @@ class JsonApiIT {
             "/api/topics/{topic}/messages",
             "/api/topics/{topic}/delayed",
             "/api/topics/{topic}/delayed/{id}",
+            "/api/shares",
             "/api/quotas",
             "/api/quotas/{kind}/{name}",
             "/api/groups",

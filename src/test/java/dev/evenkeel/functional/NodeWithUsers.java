@@ -9,10 +9,14 @@ import dev.evenkeel.util.tls.TlsFiles;
 import dev.evenkeel.util.tls.TlsIdentity;
 import java.io.IOException;
 import java.io.StringWriter;
+import java.net.URI;
 import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** A node with TLS and users, each with a token. */
 final class NodeWithUsers implements AutoCloseable {
@@ -74,6 +78,23 @@ final class NodeWithUsers implements AutoCloseable {
         .setSeeds(List.of(node.cluster()))
         .setCa(CA)
         .setTokenFile(directory.resolve(user).toString());
+  }
+
+  /** The lines of the metrics of users' shares, as a user sees them. */
+  Stream<String> metrics(String user) {
+    try {
+      HttpRequest request =
+          HttpRequest.newBuilder(URI.create(url() + "/metrics"))
+              .header("authorization", "Bearer " + token(user))
+              .build();
+      return http()
+          .send(request, HttpResponse.BodyHandlers.ofString())
+          .body()
+          .lines()
+          .filter(line -> line.startsWith("evenkeel_share_held{"));
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   @Override

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.Refused;
 import dev.evenkeel.Wait;
+import dev.evenkeel.api.ShareView;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterView;
@@ -36,6 +37,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -169,6 +171,42 @@ class SecondUserIT {
 
   private static ConsumerOptions member(String group, String topic, String member) {
     return new ConsumerOptions().setGroup(group).setTopics(List.of(topic)).setMember(member);
+  }
+
+  /** A consumer listens at addresses of the node. */
+  @Test
+  void aUserSeesWhatItHoldsAndWhoSeesAllSeesAll() {
+    EvenkeelClient shop = await(Evenkeel.connect(node.options("shop")));
+    EvenkeelClient peer = await(Evenkeel.connect(node.options("peer")));
+    for (EvenkeelClient client : List.of(shop, peer)) {
+      await(
+          client.consumer(
+              member("other", "orders", client == shop ? "a" : "b"),
+              delivery -> Future.succeededFuture()));
+    }
+    Wait.until(
+        "shop sees what both hold",
+        () ->
+            await(shop.admin().shares()).stream()
+                .map(ShareView::user)
+                .collect(Collectors.toSet())
+                .containsAll(Set.of("shop", "peer")));
+    List<ShareView> own = await(peer.admin().shares());
+    assertThat(own).isNotEmpty();
+    assertThat(own)
+        .allSatisfy(
+            each -> {
+              assertThat(each.user()).isEqualTo("peer");
+              assertThat(each.node()).isEqualTo("n1");
+              assertThat(each.held()).isBetween(1L, each.limit());
+            });
+    await(shop.close());
+    Wait.until(
+        "nothing is left of what shop had",
+        () ->
+            await(peer.admin().shares()).size() == own.size()
+                && node.metrics("shop").noneMatch(line -> line.contains("user=\"shop\"")));
+    await(peer.close());
   }
 
   /** What has been published under the id of a group goes on with a member that is another user. */

@@ -23,6 +23,7 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogStatus;
@@ -114,6 +115,7 @@ public final class ControlService {
     on(Calls.CANCEL_DELAYED, delayed::cancel);
     on(Calls.FIND_MOVED, delayed::findMoved);
     now(Calls.READ_LOGS, none -> readLogs());
+    now(Calls.READ_SHARES, none -> Shares.of(serve.vertx()).uses());
     on(Calls.READ_BODY, this::readBody);
     answers.put(Op.BROWSE, fetches::browse);
   }

@@ -1,13 +1,16 @@
 package dev.evenkeel.bus.share;
 
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.ShareUse;
 import dev.evenkeel.bus.meters.FigureTable;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.bus.meters.Rows;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
@@ -87,6 +90,20 @@ public final class Shares {
     synchronized (shares) {
       return new EnumMap<>(shares);
     }
+  }
+
+  /** What each user holds who holds anything, by kind and name. */
+  public List<ShareUse> uses() {
+    List<ShareUse> uses = new ArrayList<>();
+    all()
+        .forEach(
+            (kind, share) ->
+                share
+                    .usage()
+                    .forEach(
+                        (user, holds) ->
+                            uses.add(new ShareUse(kind.label(), user, holds, share.max()))));
+    return uses;
   }
 
   private void show() {

@@ -70,6 +70,7 @@ public record Principal(String name, List<Permission> may, int producerTag) {
   /** Whether it has what something needs. */
   public boolean has(Need need) {
     return !bound()
+        || name.equals(need.user())
         || may.stream()
             .anyMatch(
                 each ->
