@@ -6,6 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A message that a group has given up.
  *
+ * @param key null: it has none, or whoever asks may not see it
+ * @param payload null: whoever asks may not see it
  * @param attempts how often it was tried
  * @param error class and message of the last failure
  */
@@ -14,7 +16,7 @@ public record DeadLetterView(
     int shard,
     long offset,
     @Nullable TextOrBytes key,
-    TextOrBytes payload,
+    @Nullable TextOrBytes payload,
     int attempts,
     String error,
     Instant firstFailed,

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
@@ -77,6 +78,9 @@ public final class Operation<Q extends Record, A> {
   private final List<Function<JsonObject, Stream<Need>>> needs = new ArrayList<>();
   private Function<JsonObject, Stream<Need>> needsForAnswer = answer -> Stream.of();
   private @Nullable Function<JsonObject, Need> shows;
+  private List<String> contents = List.of();
+  private BiFunction<JsonObject, JsonObject, Stream<Need>> readContents =
+      (question, item) -> Stream.of();
   private @Nullable Q questionExample;
   private @Nullable A answerExample;
 
@@ -200,6 +204,21 @@ public final class Operation<Q extends Record, A> {
   /** Everybody may ask, and sees of the list those items for which they have this. */
   Operation<Q, A> shows(Function<JsonObject, Need> need) {
     shows = need;
+    return this;
+  }
+
+  /**
+   * Some fields of what is in the answer have contents of messages. They are null for those who
+   * have none of what it takes to read them.
+   *
+   * @param fields of an item of the list, or of the answer; each may also be in Base64
+   * @param any any of these will do; it depends on the question and the item
+   */
+  Operation<Q, A> contents(
+      String words, List<String> fields, BiFunction<JsonObject, JsonObject, Stream<Need>> any) {
+    contents = fields;
+    readContents = any;
+    needed.add(words);
     return this;
   }
 
@@ -427,6 +446,16 @@ public final class Operation<Q extends Record, A> {
   /** What whoever asked needs to get an answer. */
   public List<Need> needsForAnswer(JsonObject answer) {
     return needsForAnswer.apply(answer).toList();
+  }
+
+  /** The fields with contents of messages. */
+  public List<String> contents() {
+    return contents;
+  }
+
+  /** Any of these will do to see the {@link #contents} of an item of the answer. */
+  public Stream<Need> readContents(JsonObject question, JsonObject item) {
+    return readContents.apply(question, item);
   }
 
   /** What whoever asks needs, for people; null: nothing. */

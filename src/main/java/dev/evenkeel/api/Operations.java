@@ -452,12 +452,22 @@ public final class Operations {
           Instant.parse("2026-11-27T12:38:17.500Z"),
           Instant.parse("2026-11-27T12:38:17.638Z"));
 
+  private static final List<String> LETTER_CONTENTS = List.of("key", "payload");
+
+  private static final String READ_LETTER =
+      "group:GROUP or consume:TOPIC to see the key and the payload";
+
+  private static Stream<Need> readLetter(JsonObject asked, JsonObject letter) {
+    return Stream.of(Need.of(text(asked, "group"), GROUP), Need.of(text(letter, "topic"), CONSUME));
+  }
+
   public static final Operation<ListDeadLetters, List<DeadLetterView>> LIST_DEAD_LETTERS =
       Operation.listOf(
               ApiAddresses.GROUPS, "dead-letters", ListDeadLetters.class, DeadLetterView.class)
           .get(OF_GROUP)
           .under(Heading.DEAD_LETTERS)
           .needs("group", GROUP, ADMIN)
+          .contents(READ_LETTER, LETTER_CONTENTS, Operations::readLetter)
           .refuses(UNKNOWN_TOPIC)
           .example(new ListDeadLetters("billing", null, 100), List.of(GIVEN_UP));
 
@@ -468,6 +478,7 @@ public final class Operations {
           .joined("deadLetter", DescribeDeadLetter.Origin.class)
           .under(Heading.DEAD_LETTERS)
           .needs("group", GROUP, ADMIN)
+          .contents(READ_LETTER, LETTER_CONTENTS, Operations::readLetter)
           .refuses(UNKNOWN_TOPIC)
           .example(new DescribeDeadLetter("billing", "orders/1/2"), GIVEN_UP);
 

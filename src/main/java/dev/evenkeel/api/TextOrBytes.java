@@ -99,7 +99,7 @@ public record TextOrBytes(@Nullable String text, @Nullable String base64) {
   }
 
   /** The field in which a component is if it is not text. */
-  static String coded(String field) {
+  public static String coded(String field) {
     return field + "Base64";
   }
 

@@ -176,6 +176,8 @@ final class DeadLettersCommand extends CommandGroup {
         letter.firstFailed(),
         letter.lastFailed(),
         letter.error(),
-        letter.payload());
+        letter.payload() == null
+            ? "(to see the payload, you need the permission group:GROUP or consume:TOPIC)"
+            : letter.payload());
   }
 }

@@ -4,6 +4,7 @@ import dev.evenkeel.api.Need;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.Permission.Kind;
+import dev.evenkeel.api.TextOrBytes;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -57,9 +58,35 @@ public final class ApiRules {
     if (operation != null && principal.bound() && answer instanceof JsonObject given) {
       operation.needsForAnswer(given).forEach(principal::require);
     }
-    return operation == null || principal.seesAll() || !(answer instanceof JsonArray list)
-        ? answer
-        : only(list, each -> sees(principal, operation.needToSee(each)));
+    if (operation == null || !principal.bound()) {
+      return answer;
+    }
+    Object seen =
+        principal.seesAll() || !(answer instanceof JsonArray list)
+            ? answer
+            : only(list, each -> sees(principal, operation.needToSee(each)));
+    return operation.contents().isEmpty()
+        ? seen
+        : seen instanceof JsonArray list
+            ? new JsonArray(
+                list.stream()
+                    .map(each -> readable(principal, operation, question, (JsonObject) each))
+                    .toList())
+            : readable(principal, operation, question, (JsonObject) seen);
+  }
+
+  /** An item of an answer without contents of messages that the principal may not read. */
+  private static JsonObject readable(
+      Principal principal, Operation<?, ?> operation, JsonObject question, JsonObject item) {
+    if (operation.readContents(question, item).anyMatch(principal::has)) {
+      return item;
+    }
+    JsonObject without = item.copy();
+    for (String field : operation.contents()) {
+      without.remove(TextOrBytes.coded(field));
+      without.putNull(field);
+    }
+    return without;
   }
 
   private static boolean sees(Principal principal, Need need) {

@@ -101,7 +101,7 @@ public final class SessionRules {
     for (AppendBody.Item item : AppendBody.read(body)) {
       int topicId = item.shard().topicId();
       if (checked == null || topicId != checked.shard().topicId()) {
-        principal.require(Kind.PRODUCE, topic(topicId));
+        topic(principal, Kind.PRODUCE, topicId);
       }
       long producerId = item.batch().producerId();
       if (checked == null || producerId != checked.batch().producerId()) {
@@ -120,7 +120,7 @@ public final class SessionRules {
   }
 
   private void consume(Principal principal, Shard shard) {
-    principal.require(Kind.CONSUME, topic(shard.topicId()));
+    topic(principal, Kind.CONSUME, shard.topicId());
   }
 
   private void member(Principal principal, String group, Shard shard) {
@@ -128,10 +128,17 @@ public final class SessionRules {
     consume(principal, shard);
   }
 
-  /** The name of a topic; one that was deleted has no name, and needs a permission for all. */
-  private String topic(int id) {
-    String name = ids.topic(id);
-    return name == null ? "" : name;
+  /**
+   * Checks a topic by its id. One that was deleted has no name, and needs a permission for all. The
+   * refusal tells the name only to who may know that the topic exists.
+   */
+  private void topic(Principal principal, Kind kind, int id) {
+    String known = ids.topic(id);
+    String name = known == null ? Need.NO_NAME : known;
+    if (!principal.has(Need.of(name, kind))) {
+      throw principal.denied(
+          kind.word() + ":" + (principal.seesTopic(name) ? name : "NAME of the topic " + id));
+    }
   }
 
   /** Checks the id of a producer, which says who may use it: see {@link ProducerIds}. */
@@ -149,7 +156,7 @@ public final class SessionRules {
     } else {
       String name = id == 0 ? null : ids.producer(id);
       if (name != null && !principal.mayUseProducer(name)) {
-        throw principal.denied("producer:" + name);
+        throw principal.denied("producer:NAME of the producer " + id);
       }
     }
   }
@@ -213,7 +220,7 @@ public final class SessionRules {
       producer(principal, set.producerId());
     } else if (command instanceof DataCommand.OpenPublisher open
         && SpoolPublisher.isGroup(open.group())) {
-      principal.require(Kind.PRODUCE, topic(open.input().topicId()));
+      topic(principal, Kind.PRODUCE, open.input().topicId());
       long spool = SpoolPublisher.producerId(open.producerId());
       producer(principal, spool);
       if (!open.group().equals(SpoolPublisher.group(spool))) {

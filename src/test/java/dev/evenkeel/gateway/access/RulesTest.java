@@ -594,4 +594,62 @@ class RulesTest {
     assertThat(ApiRules.words(ApiAddresses.DELAYED, cancel))
         .isEqualTo("delayed cancel topic=orders id=1-2-3-4");
   }
+
+  @Test
+  void aDeadLetterShowsItsPayloadOnlyToWhoMayReadIt() {
+    JsonObject letter =
+        new JsonObject()
+            .put("topic", "orders")
+            .put("key", "k")
+            .put("payloadBase64", "/w==")
+            .put("attempts", 3);
+    JsonObject asked = new JsonObject().put("action", "dead-letters").put("group", "billing");
+    for (Principal reads : List.of(user("group:billing"), user("admin:*", "consume:ord*"))) {
+      assertThat(
+              ApiRules.visible(
+                  reads, ApiAddresses.GROUPS, asked, new JsonArray().add(letter.copy())))
+          .isEqualTo(new JsonArray().add(letter));
+    }
+    for (Principal sees : List.of(user("admin:billing"), user("admin:*", "view:*"))) {
+      assertThat(
+              ApiRules.visible(
+                  sees, ApiAddresses.GROUPS, asked, new JsonArray().add(letter.copy())))
+          .isEqualTo(
+              new JsonArray()
+                  .add(
+                      new JsonObject()
+                          .put("topic", "orders")
+                          .put("attempts", 3)
+                          .putNull("key")
+                          .putNull("payload")));
+      JsonObject one = asked.copy().put("action", "dead-letter").put("deadLetter", "orders/0/1");
+      assertThat(ApiRules.visible(sees, ApiAddresses.GROUPS, one, letter.copy()))
+          .isEqualTo(
+              new JsonObject()
+                  .put("topic", "orders")
+                  .put("attempts", 3)
+                  .putNull("key")
+                  .putNull("payload"));
+    }
+  }
+
+  /** Ids count up, so anybody can ask for each. */
+  @Test
+  void aRefusalOfAnIdDoesNotTellItsName() {
+    Bytes fetch = FetchRequest.browse(new Shard(2, 0), 0, 1, 1, 0).encode();
+    Refused.with(
+            Refusal.FORBIDDEN,
+            () -> send(user("consume:orders"), false, Op.BROWSE, fetch),
+            "consume:NAME of the topic 2")
+        .hasMessageNotContaining("secrets");
+    Refused.with(
+        Refusal.FORBIDDEN,
+        () -> send(user("consume:orders", "view:secrets"), false, Op.BROWSE, fetch),
+        "consume:secrets");
+    Refused.with(
+            Refusal.FORBIDDEN,
+            () -> send(user("produce:orders"), false, Op.APPEND, append(1, 7)),
+            "producer:NAME of the producer 7")
+        .hasMessageNotContaining("billing");
+  }
 }

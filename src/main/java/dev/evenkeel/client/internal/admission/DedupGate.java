@@ -324,7 +324,7 @@ public final class DedupGate implements Admission {
     pass.state = State.OVER;
     waiting.remove(pass);
     declined++;
-    hot.declined(pass.ticket.key(), pass.bytes);
+    hot.declined(pass.ticket.key(), () -> keys.text(pass.task.topic(), pass.bytes));
     Delivery delivery = pass.task.delivery(member);
     core.declined(pass.task, now);
     onDeclined.accept(delivery);

@@ -12,6 +12,10 @@ import java.util.function.Function;
 public final class DedupKeys {
   private final String group;
   private final Function<Message, byte[]> bytes;
+
+  /** Whether what identifies the work is the payload itself. */
+  private final boolean wholePayload;
+
   private final Map<String, DedupScope> scopes = new HashMap<>();
 
   // Most messages are of the topic of the one before.
@@ -24,6 +28,7 @@ public final class DedupKeys {
    */
   public DedupKeys(String group, Dedup dedup, Function<Message, byte[]> own) {
     this.group = group;
+    wholePayload = own == null && dedup != Dedup.KEY;
     bytes = own != null ? own : dedup == Dedup.KEY ? Message::key : Message::payload;
   }
 
@@ -43,6 +48,14 @@ public final class DedupKeys {
   /** A short digest of a key, for measuring repetition. */
   long digest(String topic, byte[] of) {
     return scope(topic).digest(of);
+  }
+
+  /**
+   * A key for people. Whoever may see figures of the group may see it, so it does not show a
+   * payload, but a digest of it.
+   */
+  String text(String topic, byte[] of) {
+    return wholePayload ? String.format("#%016x", digest(topic, of)) : HotKeys.text(of);
   }
 
   private DedupScope scope(String topic) {

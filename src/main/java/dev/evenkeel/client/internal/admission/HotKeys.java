@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * The keys that were declined most often, by the space-saving algorithm of Metwally and others: a
@@ -24,10 +25,13 @@ final class HotKeys {
 
   private final Map<DedupKey, Counter> counters = new HashMap<>();
 
-  void declined(DedupKey key, byte[] bytes) {
+  /**
+   * @param text of the key, for people
+   */
+  void declined(DedupKey key, Supplier<String> text) {
     Counter counter = counters.get(key);
     if (counter == null) {
-      counter = new Counter(text(bytes), counters.size() < KEYS ? 0 : removeSmallest());
+      counter = new Counter(text.get(), counters.size() < KEYS ? 0 : removeSmallest());
     }
     counters.put(key, new Counter(counter.text, counter.count + 1));
   }

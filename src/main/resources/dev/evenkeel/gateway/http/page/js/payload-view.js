@@ -15,7 +15,13 @@ export function textOf(json, field) {
  * @param id unique on the page
  * @param whole the command that prints all of it
  */
-export function Payload({ id, message, whole }) {
+export function Payload(shown) {
+  return bytesOf(shown.message) === null
+    ? html`<p class="quiet">You need the permission <code>group:GROUP</code> or <code>consume:TOPIC</code> to see the payload.</p>`
+    : html`<${Readable} ...${shown} />`;
+}
+
+function Readable({ id, message, whole }) {
   const forms = formsOf(message);
   const [chosen, setChosen] = useState(forms[0]);
   const { text, shown, bytes: size } = render(message, chosen);

@@ -48,6 +48,7 @@ export function render(json, form) {
 
 /** The payload in one line of at most `max` characters. */
 export function brief(json, max) {
+  if (bytesOf(json) === null) return '(hidden)';
   if (json.payloadBase64 !== undefined) return `${[...bytesOf(json).subarray(0, max / 4)].map(two).join(' ')}`;
   return json.payload.slice(0, max).replace(/\s+/g, ' ');
 }
