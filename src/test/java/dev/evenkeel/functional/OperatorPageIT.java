@@ -216,6 +216,10 @@ class OperatorPageIT {
       other.page().locator("summary").first().click();
       other.reads(other.page().locator("details").first(), "ended with exit status 1");
       Axe.assertNothingSerious(other.page());
+      go(other, "/cluster");
+      other.reads(other.table("What users hold"), Pattern.compile("operatorlistening\\S*\\d"));
+      Axe.assertNothingSerious(other.page());
+      go(other, "/groups/billing/failures");
 
       one.button("Pause").click();
       confirm(one, "1 member of billing get", null, "Paused the group billing.");
