@@ -55,7 +55,7 @@ public record GroupView(
    * @param breaker open while most messages fail at the member, and it tries one at a time
    * @param lastHeartbeatMs since the last heartbeat
    * @param version the version of the member's client; left out if that is unknown
-   * @param filter the conditions of its filter; left out without one
+   * @param filter the first conditions of its filter, at most 20; left out without one
    * @param filtered messages that its filter has passed over; left out without one
    */
   public record Member(

@@ -196,6 +196,12 @@ public record Heartbeat(
   /** Most {@link #diedOf} of one heartbeat. */
   public static final int DIED_OF_MAX = 1_000;
 
+  /** Most bytes of one heartbeat, encoded: 1 MiB. */
+  public static final int BYTES_MAX = 1 << 20;
+
+  /** Most entries of {@link #topics} that are patterns. */
+  public static final int PATTERNS_MAX = 100;
+
   /** Most {@link #marks} of one heartbeat. */
   public static final int MARKS_MAX = 1_000;
 
@@ -381,6 +387,11 @@ public record Heartbeat(
     /** The same wishes of a member that resigned at that term; null: it has not resigned. */
     public Wishes resignedAt(Long term) {
       return JSON.with(this, "resignedTerm", term);
+    }
+
+    /** The same wishes with an equal filter, or with as much of it as is shown. */
+    public Wishes withFilter(List<String> texts) {
+      return JSON.with(this, "filter", texts);
     }
 
     /** The same wishes of a member that has handed over that term; null: it has not led. */

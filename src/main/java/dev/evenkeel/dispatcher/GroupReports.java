@@ -24,6 +24,7 @@ import dev.evenkeel.dispatcher.core.Member;
 import dev.evenkeel.dispatcher.core.UnheardMember;
 import dev.evenkeel.dispatcher.level.core.LevelFigures;
 import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
@@ -226,7 +227,7 @@ final class GroupReports {
         beat.breakerOpen() ? Breaker.OPEN : Breaker.CLOSED,
         nowMillis - member.heardMillis(),
         beat.version(),
-        filter,
+        filter == null ? null : MessageFilter.shown(filter),
         filter == null || beat.flow() == null ? null : beat.flow().filtered());
   }
 

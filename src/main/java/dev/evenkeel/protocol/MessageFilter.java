@@ -6,9 +6,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -25,17 +27,23 @@ import org.jspecify.annotations.Nullable;
  *
  * Of the conditions on the key, or on one header, one must hold. If there are conditions on the key
  * and on headers, or on several headers, that goes for each of these. Values are compared as bytes
- * of UTF-8. A filter does not change.
+ * of UTF-8. No condition is there twice. A filter does not change.
  */
 public final class MessageFilter {
   /** Most conditions: 1,000. */
   public static final int CONDITIONS_MAX = 1_000;
 
-  /** Most bytes of all conditions: 64 KiB. */
+  /** Most bytes of all conditions as UTF-8: 64 KiB. */
   public static final int BYTES_MAX = 64 << 10;
 
   /** Takes every message. */
   public static final MessageFilter ALL = new MessageFilter(List.of());
+
+  /** Most conditions of a filter that are shown to people. */
+  public static final int SHOWN_MAX = 20;
+
+  /** Most characters of a condition that are shown. */
+  private static final int SHOWN_CHARS_MAX = 300;
 
   private static final String KEY = "key";
   private static final String HEADER = "header:";
@@ -97,17 +105,7 @@ public final class MessageFilter {
     if (texts.isEmpty()) {
       return ALL;
     }
-    long bytes = 0;
-    for (String text : texts) {
-      check(text);
-      bytes += text.length();
-    }
-    if (texts.size() > CONDITIONS_MAX || bytes > BYTES_MAX) {
-      throw INVALID.error(
-          "a filter of %s conditions and %s letters: at most %s conditions and %s letters are"
-              + " allowed",
-          texts.size(), bytes, CONDITIONS_MAX, BYTES_MAX);
-    }
+    check(texts);
     return new MessageFilter(List.copyOf(new TreeSet<>(texts)));
   }
 
@@ -116,12 +114,59 @@ public final class MessageFilter {
     return of(Arrays.asList(texts));
   }
 
+  /**
+   * Checks the texts of a filter, in any order.
+   *
+   * @throws RefusedException INVALID, saying what would be right
+   */
+  public static void check(Collection<String> texts) {
+    if (texts.size() > CONDITIONS_MAX) {
+      throw INVALID.error(
+          "a filter of %s conditions: at most %s are allowed; a prefix stands for many values",
+          texts.size(), CONDITIONS_MAX);
+    }
+    Set<String> seen = new HashSet<>();
+    long bytes = 0;
+    for (String text : texts) {
+      check(text);
+      bytes += bytes(text);
+      if (!seen.add(text)) {
+        throw INVALID.error(
+            "the filter has the condition '%s' twice: leave one of them out", shown(text));
+      }
+    }
+    if (bytes > BYTES_MAX) {
+      throw INVALID.error(
+          "a filter of %s bytes as UTF-8: at most %s are allowed; use fewer conditions, or a prefix"
+              + " for many values",
+          bytes, BYTES_MAX);
+    }
+  }
+
+  /** The length of a text as UTF-8. */
+  private static long bytes(String text) {
+    long bytes = 0;
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      // Each half of a pair counts two of its four bytes.
+      bytes += c < 0x80 ? 1 : c < 0x800 || Character.isSurrogate(c) ? 2 : 3;
+    }
+    return bytes;
+  }
+
+  /** For messages: not longer than {@link #SHOWN_CHARS_MAX}. */
+  private static String shown(@Nullable String text) {
+    String all = String.valueOf(text);
+    boolean fits = all.length() <= SHOWN_CHARS_MAX;
+    return Names.printable(fits ? all : all.substring(0, SHOWN_CHARS_MAX) + "…");
+  }
+
   private static void check(@Nullable String text) {
     String name = text == null || text.indexOf('=') < 0 ? "" : name(text);
     if (!name.equals(KEY) && !(name.startsWith(HEADER) && name.length() > HEADER.length())) {
       throw INVALID.error(
           "bad filter '%s': write key=VALUE, key^=PREFIX, header:NAME=VALUE or header:NAME^=PREFIX",
-          Names.printable(String.valueOf(text)));
+          shown(text));
     }
   }
 
@@ -165,6 +210,23 @@ public final class MessageFilter {
   /** The conditions, sorted. */
   public List<String> texts() {
     return texts;
+  }
+
+  /**
+   * The texts as they are shown: the first {@link #SHOWN_MAX}, shortened, and how many others there
+   * are. The same list if all of it is shown.
+   */
+  public static List<String> shown(List<String> texts) {
+    if (texts.size() <= SHOWN_MAX
+        && texts.stream().allMatch(text -> text.length() <= SHOWN_CHARS_MAX)) {
+      return texts;
+    }
+    List<String> shown = new ArrayList<>();
+    texts.stream().limit(SHOWN_MAX).map(MessageFilter::shown).forEach(shown::add);
+    if (texts.size() > SHOWN_MAX) {
+      shown.add("… and " + (texts.size() - SHOWN_MAX) + " more");
+    }
+    return shown;
   }
 
   /** Whether the filter takes a message. */

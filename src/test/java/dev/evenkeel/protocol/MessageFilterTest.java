@@ -7,8 +7,9 @@ import dev.evenkeel.Fails;
 import dev.evenkeel.Refused;
 import dev.evenkeel.client.ConsumerOptions;
 import io.vertx.core.json.JsonObject;
-import java.util.Collections;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -44,7 +45,7 @@ class MessageFilterTest {
 
   @Test
   void theOrderOfTheConditionsDoesNotCount() {
-    assertThat(MessageFilter.of("key=b", "key=a", "key=b"))
+    assertThat(MessageFilter.of("key=b", "key=a"))
         .isEqualTo(MessageFilter.of("key=a", "key=b"));
     assertThat(MessageFilter.of()).isEqualTo(MessageFilter.ALL);
   }
@@ -58,10 +59,36 @@ class MessageFilterTest {
 
   @Test
   void itHasItsLimits() {
-    List<String> many = Collections.nCopies(MessageFilter.CONDITIONS_MAX + 1, "key=a");
-    assertThatThrownBy(() -> MessageFilter.of(many)).hasMessageContaining("1000 conditions");
-    String large = "key=" + "a".repeat(MessageFilter.BYTES_MAX);
-    assertThatThrownBy(() -> MessageFilter.of(large)).hasMessageContaining("65536 letters");
+    List<String> most =
+        IntStream.range(0, MessageFilter.CONDITIONS_MAX).mapToObj(i -> "key=" + i).toList();
+    assertThat(MessageFilter.of(most).texts()).hasSize(MessageFilter.CONDITIONS_MAX);
+    List<String> more = new ArrayList<>(most);
+    more.add("key=a");
+    Refused.with(Refusal.INVALID, () -> MessageFilter.of(more), "1001 conditions", "prefix");
+    String large = "key=" + "a".repeat(MessageFilter.BYTES_MAX - 4);
+    assertThat(MessageFilter.of(large).texts()).hasSize(1);
+    Refused.with(Refusal.INVALID, () -> MessageFilter.of(large + "a"), "65537 bytes", "65536");
+    assertThatThrownBy(() -> MessageFilter.of("key=" + "é".repeat(MessageFilter.BYTES_MAX / 2)))
+        .as("letters of two bytes")
+        .hasMessageContaining("65540 bytes");
+  }
+
+  @Test
+  void noConditionIsThereTwice() {
+    Refused.with(
+        Refusal.INVALID, () -> MessageFilter.of("key=a", "key=b", "key=a"), "'key=a' twice");
+    Fails.saying(
+        () -> new ConsumerOptions(new JsonObject("{\"filter\":[\"key=a\",\"key=a\"]}")), "twice");
+  }
+
+  @Test
+  void aLargeFilterIsShownInPart() {
+    List<String> few = List.of("key=a", "key=b");
+    assertThat(MessageFilter.shown(few)).isSameAs(few);
+    List<String> many = new ArrayList<>(IntStream.range(0, 30).mapToObj(i -> "key=" + i).toList());
+    assertThat(MessageFilter.shown(many)).hasSize(21).endsWith("… and 10 more");
+    many.set(0, "key=" + "a".repeat(60_000));
+    assertThat(String.join("", MessageFilter.shown(many)).length()).isLessThan(1_000);
   }
 
   @Test

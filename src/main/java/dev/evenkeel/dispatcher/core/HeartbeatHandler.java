@@ -9,7 +9,6 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -268,17 +267,11 @@ final class HeartbeatHandler {
 
   /** With different filters, nobody would know which messages the group has consumed. */
   private static void checkFilter(GroupState group, Heartbeat beat) {
-    if (beat.policy().isBroadcast()) {
-      return;
-    }
-    for (Member other : group.members().live()) {
-      List<String> its = other.beat().wishes().filter();
-      if (!other.name().equals(beat.member()) && !Objects.equals(its, beat.wishes().filter())) {
-        throw Refusal.GROUP_MISMATCH.error(
-            "group %s takes %s, not %s: give all its members the same filter, or stop the others"
-                + " first",
-            beat.group(), filter(its), filter(beat.wishes().filter()));
-      }
+    if (!group.members().hasFilterOf(beat)) {
+      throw Refusal.GROUP_MISMATCH.error(
+          "group %s takes %s, not %s: give all its members the same filter, or stop the others"
+              + " first",
+          beat.group(), filter(group.members().filter()), filter(beat.wishes().filter()));
     }
   }
 
@@ -298,8 +291,11 @@ final class HeartbeatHandler {
     }
   }
 
-  private static MessageFilter filter(List<String> texts) {
-    return texts == null ? MessageFilter.ALL : MessageFilter.of(texts);
+  /** For people. */
+  private static String filter(List<String> texts) {
+    return texts == null
+        ? MessageFilter.ALL.toString()
+        : String.join(", ", MessageFilter.shown(texts));
   }
 
   private static boolean asksForAnother(Heartbeat beat, GroupInfo info) {

@@ -14,6 +14,7 @@ import java.util.Set;
 final class HeartbeatRules {
   static final int INSTANCE_CHARS_MAX = 200;
   static final int HOST_CHARS_MAX = 300;
+  static final int VERSION_CHARS_MAX = 100;
   static final long MEMBER_TIMEOUT_MILLIS_MIN = 100;
   static final long LOCK_TIME_MILLIS_MAX = 3_600_000;
 
@@ -57,6 +58,18 @@ final class HeartbeatRules {
       throw invalid("a member subscribes to at least one topic, unless the mode is singleton");
     }
     beat.topics().forEach(TopicPattern::check);
+    long patterns = beat.topics().stream().filter(TopicPattern::is).count();
+    if (patterns > Heartbeat.PATTERNS_MAX) {
+      throw invalid(
+          "a subscription with "
+              + patterns
+              + " patterns: at most "
+              + Heartbeat.PATTERNS_MAX
+              + ", so use patterns that match more");
+    }
+    if (beat.version() != null && beat.version().length() > VERSION_CHARS_MAX) {
+      throw invalid("a version of more than " + VERSION_CHARS_MAX + " characters");
+    }
     between(
         "memberTimeoutMillis",
         beat.memberTimeoutMillis(),
@@ -125,7 +138,7 @@ final class HeartbeatRules {
       between("crashesMax", crashes, Limits.CRASHES_MAX_LEAST, Limits.CRASHES_MAX_MOST);
     }
     if (wishes.filter() != null) {
-      MessageFilter.of(wishes.filter());
+      MessageFilter.check(wishes.filter());
     }
     Long term = wishes.resignedTerm();
     if (term != null && (term < 0 || !beat.policy().isSingleton())) {

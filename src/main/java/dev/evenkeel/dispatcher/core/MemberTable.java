@@ -2,13 +2,16 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.level.MessageId;
+import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.NewestMap;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
@@ -75,6 +78,8 @@ public final class MemberTable {
   /** Most runs of which {@link #takeDiedOf} knows. */
   private static final int DIED_MAX = 100;
 
+  private static final TreeSet<String> NO_NAMES = new TreeSet<>();
+
   private final EndedRuns endings;
 
   /** See {@link #takeDiedOf}. */
@@ -87,6 +92,16 @@ public final class MemberTable {
   private final Map<String, Absent> absent = new TreeMap<>();
 
   private final Map<String, Member> live = new TreeMap<>();
+
+  /** By instance, the names under which live and unheard runs have it: most often one. */
+  private final Map<String, TreeSet<String>> names = new HashMap<>();
+
+  /** The filter of all live members but in mode broadcast; null: they want all messages. */
+  private List<String> filter;
+
+  private int filterHash;
+  private long filterChars;
+  private boolean inRegistry;
 
   /** By name and instance; most often there is one instance of a name. */
   private final Map<String, Map<String, UnheardMember>> unheard = new TreeMap<>();
@@ -103,15 +118,16 @@ public final class MemberTable {
    */
   MemberTable without(Set<String> names, String clusterMember) {
     MemberTable others = new MemberTable(endings);
-    others.live.putAll(live);
-    others.live.values().removeIf(member -> isOf(member.beat().clusterMember(), clusterMember));
+    live.values().stream()
+        .filter(member -> !isOf(member.beat().clusterMember(), clusterMember))
+        .forEach(others::put);
     unheard().stream()
         .filter(run -> !isOf(run.clusterMember(), clusterMember))
         .forEach(others::sighted);
     others.absent.putAll(absent);
     for (String name : names) {
-      others.live.remove(name);
-      others.unheard.remove(name);
+      others.drop(name);
+      others.unheardNamed(name).forEach(run -> others.removeUnheard(name, run.instance()));
       others.absent.remove(name);
     }
     return others;
@@ -123,7 +139,39 @@ public final class MemberTable {
 
   /** Adds a member that is only supposed to be there. */
   void suppose(Member member) {
-    live.put(member.name(), member);
+    put(member);
+  }
+
+  private void put(Member member) {
+    Member former = live.put(member.name(), member);
+    if (former == null || !former.instance().equals(member.instance())) {
+      if (former != null) {
+        unname(former.instance(), member.name());
+      }
+      named(member.instance(), member.name());
+    }
+  }
+
+  private void drop(String name) {
+    Member former = live.remove(name);
+    if (former != null) {
+      unname(former.instance(), name);
+    }
+  }
+
+  private void named(String instance, String name) {
+    names.computeIfAbsent(instance, none -> new TreeSet<>()).add(name);
+  }
+
+  /** A run is not live, or not unheard, any more. */
+  private void unname(String instance, String name) {
+    Member member = live.get(name);
+    boolean still =
+        member != null && member.instance().equals(instance) || isUnheard(name, instance);
+    if (!still) {
+      names.computeIfPresent(
+          instance, (same, all) -> all.remove(name) && all.isEmpty() ? null : all);
+    }
   }
 
   /**
@@ -148,7 +196,7 @@ public final class MemberTable {
     boolean closedBefore = sameRun && former.beat().closing();
     Heartbeat latest = sameRun ? latest(former.beat(), beat) : beat;
     boolean back = absent.remove(beat.member()) != null;
-    live.put(beat.member(), new Member(latest, topics, nowMillis));
+    put(new Member(shared(latest), topics, nowMillis));
     if (former != null && !sameRun) {
       endings.add(former.instance(), Cause.REPLACED);
       return Heard.REPLACED_FORMER;
@@ -168,6 +216,52 @@ public final class MemberTable {
       return Heard.HANDED_OVER;
     }
     return former.topics().equals(topics) ? Heard.SAME : Heard.CHANGED;
+  }
+
+  // ---- Filters
+
+  /**
+   * Whether the others have the filter of this heartbeat, or there are none. It takes the same time
+   * for any number of them.
+   */
+  boolean hasFilterOf(Heartbeat beat) {
+    return beat.policy().isBroadcast()
+        || live.size() <= (live.containsKey(beat.member()) ? 1 : 0)
+        || sameFilter(beat);
+  }
+
+  private boolean sameFilter(Heartbeat beat) {
+    List<String> its = beat.wishes().filter();
+    return its == filter || its != null && filter != null && its.hashCode() == filterHash && its.equals(filter);
+  }
+
+  /** The filter of the live members; null: all messages. Not of a group in mode broadcast. */
+  List<String> filter() {
+    return filter;
+  }
+
+  /** Characters of filters that are kept because of the members: in the registry, each has its own. */
+  long filterChars() {
+    return live.isEmpty() ? 0 : filterChars * (inRegistry ? live.size() : 1);
+  }
+
+  /**
+   * The heartbeat, with the one filter of the group. In mode broadcast each member has its own; it
+   * is kept as it is shown.
+   */
+  private Heartbeat shared(Heartbeat beat) {
+    List<String> its = beat.wishes().filter();
+    if (beat.policy().isBroadcast()) {
+      List<String> shown = its == null ? null : MessageFilter.shown(its);
+      return shown == its ? beat : beat.withWishes(beat.wishes().withFilter(shown));
+    }
+    inRegistry = beat.policy().isLevel();
+    if (!sameFilter(beat)) {
+      filter = its;
+      filterHash = its == null ? 0 : its.hashCode();
+      filterChars = its == null ? 0 : its.stream().mapToLong(String::length).sum();
+    }
+    return its == filter ? beat : beat.withWishes(beat.wishes().withFilter(filter));
   }
 
   /**
@@ -256,6 +350,7 @@ public final class MemberTable {
     boolean there = isUnheard(name, instance);
     unheard.computeIfPresent(
         name, (same, runs) -> runs.remove(instance) != null && runs.isEmpty() ? null : runs);
+    unname(instance, name);
     return there;
   }
 
@@ -281,6 +376,7 @@ public final class MemberTable {
             || isUnheard(run.name(), run.instance());
     if (!known) {
       unheard.computeIfAbsent(run.name(), name -> new TreeMap<>()).put(run.instance(), run);
+      named(run.instance(), run.name());
     }
     return !known;
   }
@@ -402,8 +498,10 @@ public final class MemberTable {
       endedBorn.put(ended.name(), Math.max(born, endedBorn.getOrDefault(ended.name(), born)));
     }
     removeUnheard(ended.name(), ended.instance());
-    live.computeIfPresent(
-        ended.name(), (name, member) -> member.instance().equals(ended.instance()) ? null : member);
+    Member member = live.get(ended.name());
+    if (member != null && member.instance().equals(ended.instance())) {
+      drop(ended.name());
+    }
   }
 
   /** When the run began; null: that is not known. */
@@ -454,13 +552,14 @@ public final class MemberTable {
       return member.beat().user();
     }
     // Only the first heartbeat of a run comes here.
-    for (Member other : live.values()) {
-      if (other.instance().equals(instance)) {
+    for (String name : names.getOrDefault(instance, NO_NAMES)) {
+      Member other = live.get(name);
+      if (other != null && other.instance().equals(instance)) {
         return other.beat().user();
       }
     }
-    for (Map<String, UnheardMember> runs : unheard.values()) {
-      UnheardMember run = runs.get(instance);
+    for (String name : names.getOrDefault(instance, NO_NAMES)) {
+      UnheardMember run = unheard.getOrDefault(name, Map.of()).get(instance);
       if (run != null) {
         return run.user();
       }
