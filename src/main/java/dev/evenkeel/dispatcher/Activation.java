@@ -98,8 +98,8 @@ final class Activation {
   private boolean stopped;
   private boolean pushSet;
 
-  /** Members have joined or left since {@link LevelGroups#sync} was called. */
-  private boolean membersChanged;
+  /** Groups that members have joined or left since {@link LevelGroups#sync} was called. */
+  private final Set<String> membersChanged = new HashSet<>();
 
   /** When the core is to be woken, or {@link Long#MAX_VALUE}. */
   private long wakeMillis = Long.MAX_VALUE;
@@ -436,9 +436,10 @@ final class Activation {
       }
     }
     brokers.joined(writes, DispatcherAction.Write::shard).forEach(this::write);
-    if (membersChanged && ready) {
-      membersChanged = false;
-      levels.sync(clock.millis());
+    if (!membersChanged.isEmpty() && ready) {
+      List<String> changed = List.copyOf(membersChanged);
+      membersChanged.clear();
+      levels.sync(changed, clock.millis());
     }
     if (!pushSet && core.pushesDue()) {
       pushSet = true;
@@ -537,12 +538,12 @@ final class Activation {
           a.group(),
           a.detail());
     } else if (action instanceof DispatcherAction.Register a) {
-      membersChanged = true;
+      membersChanged.add(a.member().beat().group());
       registry.put(
           RegistryEntry.key(a.member().beat().group(), a.member().name()),
           Registrations.of(a.member(), core.term()));
     } else if (action instanceof DispatcherAction.Unregister a) {
-      membersChanged = true;
+      membersChanged.add(a.group());
       registry.remove(RegistryEntry.key(a.group(), a.member()));
     } else if (action instanceof DispatcherAction.Ownership a) {
       int shard = a.shard().shard();

@@ -25,6 +25,7 @@ import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dispatcher.core.GroupState;
+import dev.evenkeel.dispatcher.core.HeartbeatTurns;
 import dev.evenkeel.dispatcher.core.MoveLog;
 import dev.evenkeel.dispatcher.core.WhatIf;
 import dev.evenkeel.log.Leadership;
@@ -77,6 +78,9 @@ public final class DispatcherVerticle extends VerticleBase {
   private static final Logger LOG = LoggerFactory.getLogger(DispatcherVerticle.class);
   private static final int LOOKS_MAX = 64;
 
+  /** Other inputs wait for heartbeats for about this long. */
+  private static final long SLICE_NANOS = 5_000_000;
+
   private final List<MessageConsumer<?>> consumers = new ArrayList<>();
 
   /** Take this verticle's listeners from what outlasts it. */
@@ -101,6 +105,11 @@ public final class DispatcherVerticle extends VerticleBase {
   private long lastRevision;
   private long timer = -1;
   private int looks;
+
+  private final HeartbeatTurns<Message<Object>> turns = new HeartbeatTurns<>();
+
+  /** Heartbeats are being taken, now or in the next turn of the event loop. */
+  private boolean taking;
 
   /** The log reports leaders even after this verticle's context has ended. */
   private volatile boolean stopped;
@@ -219,6 +228,9 @@ public final class DispatcherVerticle extends VerticleBase {
     }
     List<Future<Void>> gone = consumers.stream().map(MessageConsumer::unregister).toList();
     deactivate(Refusal.UNAVAILABLE, "the dispatcher is stopping");
+    turns
+        .all()
+        .forEach(each -> each.reply(Frames.refusal(Refusal.UNAVAILABLE, "it is stopping")));
     if (levels != null) {
       levels.end();
     }
@@ -341,15 +353,68 @@ public final class DispatcherVerticle extends VerticleBase {
   // ---- Messages
 
   private void heartbeat(Message<Object> message) {
+    meters.heartbeats.increment();
+    int bytes = message.body() instanceof Buffer body ? body.length() : 0;
+    String user = message.headers().get(Frames.USER);
+    if (!turns.add(user, message, bytes)) {
+      refuse(
+          message,
+          Refusal.OVERLOADED.error(
+              "too many heartbeats%s wait for the dispatcher: send smaller ones or fewer",
+              user == null ? "" : " of the user '" + user + "'"));
+    } else if (!taking) {
+      takeHeartbeats();
+    }
+  }
+
+  /** Takes heartbeats for a moment; what else has come then has its turn before the next ones. */
+  private void takeHeartbeats() {
+    taking = true;
+    long beginNanos = System.nanoTime();
+    long nowNanos = beginNanos;
+    while (nowNanos - beginNanos < SLICE_NANOS) {
+      Message<Object> next = turns.next();
+      if (next == null) {
+        taking = false;
+        return;
+      }
+      long sinceNanos = nowNanos;
+      try {
+        take(next);
+      } catch (RuntimeException | AssertionError | StackOverflowError e) {
+        // The others must not wait for ever.
+        ((ContextInternal) context).reportException(e);
+      } finally {
+        nowNanos = System.nanoTime();
+        turns.spent(nowNanos - sinceNanos);
+      }
+    }
+    context.runOnContext(
+        later -> {
+          if (!stopped) {
+            takeHeartbeats();
+          }
+        });
+  }
+
+  private void take(Message<Object> message) {
     try {
-      meters.heartbeats.increment();
       Activation serving = serving();
+      if (message.body() instanceof Buffer body && body.length() > Heartbeat.BYTES_MAX) {
+        throw Refusal.INVALID.error(
+            "a heartbeat of %s bytes: at most %s; name fewer topics, or a pattern for many",
+            body.length(), Heartbeat.BYTES_MAX);
+      }
       Heartbeat beat = own(parse(JsonBodies.json(message.body())), message.headers());
       serving.heartbeat(message, beat.policy().isLevel() ? atHome(beat) : beat);
     } catch (RefusedException e) {
-      meters.refused(e.refusal());
-      message.reply(Frames.refusal(e));
+      refuse(message, e);
     }
+  }
+
+  private void refuse(Message<Object> message, RefusedException refused) {
+    meters.refused(refused.refusal());
+    message.reply(Frames.refusal(refused));
   }
 
   /** The heartbeat, with the user that the node names which took it. */

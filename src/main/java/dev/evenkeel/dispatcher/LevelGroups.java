@@ -27,6 +27,7 @@ import io.vertx.core.eventbus.Message;
 import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.internal.VertxInternal;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -150,6 +151,26 @@ final class LevelGroups {
       List<String> others = new ArrayList<>(open.keySet());
       others.removeAll(seen);
       others.forEach(this::close);
+    } finally {
+      syncing = false;
+    }
+  }
+
+  /** The same for some groups. */
+  void sync(Collection<String> groups, long nowMillis) {
+    if (syncing || core == null) {
+      return;
+    }
+    syncing = true;
+    try {
+      for (String name : groups) {
+        GroupState group = core.find(name);
+        if (group != null && group.info() != null && group.info().policy().isLevel()) {
+          sync(group, nowMillis);
+        } else if (open.containsKey(name)) {
+          close(name);
+        }
+      }
     } finally {
       syncing = false;
     }

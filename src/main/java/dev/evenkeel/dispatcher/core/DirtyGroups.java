@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -16,7 +17,13 @@ final class DirtyGroups {
   private final Set<String> toPush = new TreeSet<>();
 
   /** Until when joins are collected. */
-  private final Map<String, Long> windows = new HashMap<>();
+  private record Window(long untilMillis, String group) {}
+
+  private final Map<String, Window> windows = new HashMap<>();
+
+  /** The same; the first ends next. */
+  private final TreeSet<Window> ends =
+      new TreeSet<>(Comparator.comparingLong(Window::untilMillis).thenComparing(Window::group));
 
   /** There may be something to do for the group's shards. */
   void pump(String group) {
@@ -30,26 +37,32 @@ final class DirtyGroups {
 
   /** Joins of the group are collected until then. */
   void window(String group, long untilMillis) {
-    windows.put(group, untilMillis);
+    windowOver(group);
+    Window window = new Window(untilMillis, group);
+    windows.put(group, window);
+    ends.add(window);
   }
 
   void windowOver(String group) {
-    windows.remove(group);
+    Window former = windows.remove(group);
+    if (former != null) {
+      ends.remove(former);
+    }
   }
 
   /** When the next window ends; {@link Long#MAX_VALUE} if there is none. */
   long dueMillis() {
-    return windows.values().stream().min(Long::compare).orElse(Long.MAX_VALUE);
+    return ends.isEmpty() ? Long.MAX_VALUE : ends.first().untilMillis();
   }
 
   /** Groups with something to do, each once. */
   List<String> takePumps(long nowMillis) {
-    windows.forEach(
-        (group, until) -> {
-          if (until <= nowMillis) {
-            toPump.add(group);
-          }
-        });
+    for (Window window : ends) {
+      if (window.untilMillis() > nowMillis) {
+        break;
+      }
+      toPump.add(window.group());
+    }
     List<String> taken = List.copyOf(toPump);
     toPump.clear();
     return taken;

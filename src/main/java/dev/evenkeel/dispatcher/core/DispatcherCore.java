@@ -180,7 +180,7 @@ public final class DispatcherCore {
     } else {
       heartbeats.heartbeat(request, beat, nowMillis);
     }
-    return done(nowMillis);
+    return done(beat.group(), nowMillis);
   }
 
   /**
@@ -399,11 +399,18 @@ public final class DispatcherCore {
   }
 
   private List<DispatcherAction> done(long nowMillis) {
+    return done(null, nowMillis);
+  }
+
+  /**
+   * @param group which alone may have changed; null: others, too
+   */
+  private List<DispatcherAction> done(String group, long nowMillis) {
     heartbeats.admitReady(nowMillis);
     leases.pump(nowMillis);
     moves.pump(nowMillis);
     resets.settle(nowMillis);
-    forgets.settle(nowMillis);
+    forgets.settle(group, nowMillis);
     return state.out.take();
   }
 

@@ -30,6 +30,15 @@ public record DispatcherSettings(
   /** Members of all groups together. */
   static final int MEMBERS_MAX = 10_000;
 
+  /**
+   * Most characters of the filters of all groups. In mode level each member counts, because the
+   * registry has its filter.
+   */
+  static final long FILTER_CHARS_MAX = 64L << 20;
+
+  /** Shorter filters are not counted when a member joins. */
+  static final long FILTER_CHARS_LARGE = 4 << 10;
+
   public static final long RETRY_MILLIS = 500;
 
   public static final long GROUP_SEEN_MILLIS = 3_600_000;

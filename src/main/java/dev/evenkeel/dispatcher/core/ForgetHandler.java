@@ -30,6 +30,9 @@ final class ForgetHandler {
 
   private static final int NAMES_MAX = 5;
 
+  /** See {@link #settle}. */
+  private static final long LATER_MILLIS = 100;
+
   /**
    * What stands in the way.
    *
@@ -50,6 +53,8 @@ final class ForgetHandler {
 
     /** The leaver reads the topic, or did so when it was known last: it may read it again. */
     boolean leaverReads;
+
+    long triedMillis;
 
     Wish(GroupState group, String topic, String leaver, long untilMillis) {
       this.group = group;
@@ -181,18 +186,33 @@ final class ForgetHandler {
     return new Obstacle(Refusal.GROUP_ACTIVE, detail + ": try again in a moment", true);
   }
 
-  /** Begins with requests that have no obstacle any more, and answers those that are over. */
-  void settle(long nowMillis) {
+  /**
+   * Begins with requests that have no obstacle any more, and answers those that are over.
+   *
+   * @param group of which alone something has changed: requests about others are looked at a little
+   *     later; null: any
+   */
+  void settle(String group, long nowMillis) {
     if (sinceMillis == null) {
       sinceMillis = nowMillis;
     }
     begun.entrySet().removeIf(each -> answered(each.getKey(), each.getValue(), nowMillis));
-    waiting.entrySet().removeIf(each -> tried(each.getKey(), each.getValue(), nowMillis));
+    waiting
+        .entrySet()
+        .removeIf(
+            each -> {
+              Wish wish = each.getValue();
+              return (group == null
+                      || wish.group.name().equals(group)
+                      || nowMillis - wish.triedMillis >= LATER_MILLIS)
+                  && tried(each.getKey(), wish, nowMillis);
+            });
   }
 
   /** Returns whether the request waits no more: it is refused, or its deletion has begun. */
   private boolean tried(long request, Wish wish, long nowMillis) {
     GroupState group = wish.group;
+    wish.triedMillis = nowMillis;
     Obstacle obstacle =
         !state.has(group)
             ? refused(Refusal.UNKNOWN_GROUP, "there is no group '" + group.name() + "' any more")

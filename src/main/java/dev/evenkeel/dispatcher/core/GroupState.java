@@ -497,9 +497,10 @@ public final class GroupState {
 
   /** Whether it reads one of these topics, may do so, or has leases there. */
   boolean isConcernedBy(Topics.Change change) {
+    Set<Topics.Subscription> subscribed = new HashSet<>();
+    members.live().forEach(member -> subscribed.add(Topics.Subscription.of(member.beat())));
     for (String topic : change.names()) {
-      boolean wanted =
-          members.live().stream().anyMatch(m -> Topics.matches(m.beat().topics(), topic));
+      boolean wanted = subscribed.stream().anyMatch(each -> each.takesIn(topic));
       if (wanted || info != null && info.reads(topic) || isRead(topic)) {
         return true;
       }

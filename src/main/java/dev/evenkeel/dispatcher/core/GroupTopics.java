@@ -5,8 +5,10 @@ import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupPattern;
 import dev.evenkeel.protocol.TopicPattern;
 import dev.evenkeel.protocol.wire.FeatureLevel;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -25,6 +27,9 @@ final class GroupTopics {
   /** Most topics that one command adds to the record: with the longest names, 600 KB. */
   static final int AT_ONCE = 5_000;
 
+  /** Most subscriptions of which it remembers what they read. */
+  private static final int READINGS_MAX = 100;
+
   /**
    * What a member subscribes to.
    *
@@ -39,10 +44,13 @@ final class GroupTopics {
 
   private boolean leavesOut;
 
-  /** The last answer and what it was made from: members of a group most often want the same. */
+  /** What the record was, and how often the topics had changed, for {@link #readings}. */
   private GroupInfo lastInfo;
 
-  private Reading last;
+  private long lastRevision;
+
+  /** By subscription: members of a group most often have the same. */
+  private final Map<Topics.Subscription, Reading> readings = new HashMap<>();
 
   GroupTopics(DispatcherState state) {
     this.state = state;
@@ -52,12 +60,21 @@ final class GroupTopics {
    * @param info the group's record; null: it has none, so that all is missing
    */
   Reading of(GroupInfo info, Heartbeat beat) {
-    Set<String> wanted = state.topics().named(beat.topics(), beat.mayConsume());
-    if (last == null || info != lastInfo || !wanted.equals(last.wanted())) {
+    if (info != lastInfo || state.topics().revision() != lastRevision) {
+      readings.clear();
       lastInfo = info;
-      last = reading(info, wanted);
+      lastRevision = state.topics().revision();
     }
-    return last;
+    Topics.Subscription subscription = Topics.Subscription.of(beat);
+    Reading known = readings.get(subscription);
+    if (known == null) {
+      if (readings.size() >= READINGS_MAX) {
+        readings.clear();
+      }
+      known = reading(info, state.topics().named(beat.topics(), beat.mayConsume()));
+      readings.put(subscription, known);
+    }
+    return known;
   }
 
   private static Reading reading(GroupInfo info, Set<String> wanted) {

@@ -9,6 +9,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -189,6 +190,7 @@ final class HeartbeatHandler {
       declare(arrival, false);
     } else {
       checkFilter(group, beat);
+      checkFilterRoom(group, beat);
       if (joins(group, beat) && group.subscriptions().holdsUp(reading.read(), nowMillis)) {
         refuseDropped(state.waiting.forGroup(arrival));
       } else {
@@ -288,6 +290,36 @@ final class HeartbeatHandler {
           "group %s is an election, which has no topics: give the consumers another group, or stop"
               + " the candidates first",
           beat.group());
+    }
+  }
+
+  /**
+   * Checks whether there is room for the filter of a run that joins. A user gets no more while its
+   * filters take as much as is left. Only a run with a large filter makes the dispatcher count.
+   */
+  private void checkFilterRoom(GroupState group, Heartbeat beat) {
+    List<String> its = beat.wishes().filter();
+    if (its == null || beat.policy().isBroadcast() || !joins(group, beat)) {
+      return;
+    }
+    long chars = its.stream().mapToLong(String::length).sum();
+    boolean counted = !beat.policy().isLevel() && group.members().filterChars() == chars;
+    if (chars < DispatcherSettings.FILTER_CHARS_LARGE || counted) {
+      return;
+    }
+    long all = 0;
+    long own = 0;
+    for (GroupState each : state.groups()) {
+      long kept = each.members().filterChars();
+      all += kept;
+      own += kept > 0 && Objects.equals(each.members().anyUser(), beat.user()) ? kept : 0;
+    }
+    long free = DispatcherSettings.FILTER_CHARS_MAX - all;
+    if (beat.user() == null ? chars > free : own + chars > free) {
+      throw Refusal.OVERLOADED.error(
+          "the filters of groups have %s letters, %s of them those of '%s', and there is no room"
+              + " for %s more: use shorter filters, such as prefixes",
+          all, own, beat.user(), chars);
     }
   }
 

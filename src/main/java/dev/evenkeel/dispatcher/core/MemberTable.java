@@ -245,6 +245,11 @@ public final class MemberTable {
     return live.isEmpty() ? 0 : filterChars * (inRegistry ? live.size() : 1);
   }
 
+  /** The user of one of the live members; null: unknown, or there is none. */
+  String anyUser() {
+    return live.isEmpty() ? null : live.values().iterator().next().beat().user();
+  }
+
   /**
    * The heartbeat, with the one filter of the group. In mode broadcast each member has its own; it
    * is kept as it is shown.

@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.TopicPattern;
@@ -45,7 +46,41 @@ public final class Topics {
 
   private static final int MATCHED_MAX = 1_000;
 
-  private record Subscription(List<String> entries, List<String> allowed) {}
+  private static final int ALLOWED_MAX = 50;
+
+  /** Most names in {@link #matched}. */
+  private static final int MATCHED_NAMES_MAX = 1_000_000;
+
+  /** With more of them, all are looked up anew when topics change. */
+  private static final int MATCHED_KEPT_MAX = 100;
+
+  private int matchedNames;
+
+  /** Active topics that are allowed, by what is allowed. */
+  private final Map<List<String>, List<String>> allowed = new HashMap<>();
+
+  private long revision;
+
+  /** How often it took a name and a pattern to find out whether they match. */
+  private long looks;
+
+  /**
+   * What a member subscribes to.
+   *
+   * @param entries names and patterns
+   * @param allowed see {@link #named}
+   */
+  record Subscription(List<String> entries, List<String> allowed) {
+    static Subscription of(Heartbeat beat) {
+      return new Subscription(beat.topics(), beat.mayConsume());
+    }
+
+    /** Whether it takes in a topic of that name. */
+    boolean takesIn(String name) {
+      return entries.contains(name)
+          || (allowed == null || matches(allowed, name)) && matches(entries, name);
+    }
+  }
 
   Topics(List<TopicInfo> topics) {
     show(topics);
@@ -81,10 +116,31 @@ public final class Topics {
       }
     }
     all = now;
-    matched
-        .keySet()
-        .removeIf(each -> change.names().stream().anyMatch(name -> matches(each.entries(), name)));
+    if (!change.isEmpty()) {
+      revision++;
+      allowed.clear();
+      forget(change.names());
+    }
     return change;
+  }
+
+  private void forget(Set<String> names) {
+    if (matched.size() > MATCHED_KEPT_MAX) {
+      matched.clear();
+    } else {
+      matched.keySet().removeIf(each -> names.stream().anyMatch(name -> matches(each.entries(), name)));
+    }
+    matchedNames = matched.values().stream().mapToInt(Set::size).sum();
+  }
+
+  /** How often topics have come, gone or changed. */
+  long revision() {
+    return revision;
+  }
+
+  /** How often a name was compared with a pattern of a subscription, for tests. */
+  long looks() {
+    return looks;
   }
 
   private void changed(Change change, TopicInfo before, TopicInfo after) {
@@ -255,29 +311,51 @@ public final class Topics {
     if (subscription.stream().noneMatch(TopicPattern::is)) {
       return Set.copyOf(subscription);
     }
-    if (matched.size() >= MATCHED_MAX) {
-      matched.clear();
+    Subscription key = new Subscription(List.copyOf(subscription), allowed);
+    Set<String> known = matched.get(key);
+    if (known == null) {
+      known = match(key);
+      if (matched.size() >= MATCHED_MAX || matchedNames + known.size() > MATCHED_NAMES_MAX) {
+        matched.clear();
+        matchedNames = 0;
+      }
+      matched.put(key, known);
+      matchedNames += known.size();
     }
-    return matched.computeIfAbsent(
-        new Subscription(List.copyOf(subscription), allowed), this::match);
+    return known;
   }
 
   private Set<String> match(Subscription subscription) {
     Set<String> names = new HashSet<>();
-    for (String entry : subscription.entries()) {
+    Collection<String> all = allowedNames(subscription.allowed());
+    for (String entry : new HashSet<>(subscription.entries())) {
       if (!TopicPattern.is(entry)) {
         names.add(entry);
         continue;
       }
-      for (String name : byName.keySet()) {
-        boolean allowed =
-            subscription.allowed() == null
-                || subscription.allowed().stream().anyMatch(may -> TopicPattern.matches(may, name));
-        if (allowed && TopicPattern.matches(entry, name)) {
+      looks += all.size();
+      for (String name : all) {
+        if (TopicPattern.matches(entry, name)) {
           names.add(name);
         }
       }
     }
     return Collections.unmodifiableSet(names);
+  }
+
+  private Collection<String> allowedNames(List<String> may) {
+    if (may == null) {
+      return byName.keySet();
+    }
+    List<String> known = allowed.get(may);
+    if (known == null) {
+      if (allowed.size() >= ALLOWED_MAX) {
+        allowed.clear();
+      }
+      looks += (long) may.size() * byName.size();
+      known = byName.keySet().stream().filter(name -> matches(may, name)).toList();
+      allowed.put(may, known);
+    }
+    return known;
   }
 }

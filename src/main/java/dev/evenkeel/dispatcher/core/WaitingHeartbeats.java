@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -9,7 +10,8 @@ import java.util.function.Predicate;
 
 /**
  * Heartbeats that wait until the topics are read or the group is recorded. There is at most one of
- * each run of a member: a newer heartbeat replaces the older one.
+ * each run of a member: a newer heartbeat replaces the older one. The room for them is divided among
+ * users: one gets no more while it has as much as is left.
  */
 final class WaitingHeartbeats {
   /**
@@ -29,6 +31,22 @@ final class WaitingHeartbeats {
 
   static final int MAX = 10_000;
 
+  /** Most characters of the topics and filters in them. */
+  static final long CHARS_MAX = 64L << 20;
+
+  /** What heartbeats take up of the room. */
+  private static final class Room {
+    int count;
+    long chars;
+
+    void add(int heartbeats, long more) {
+      count += heartbeats;
+      chars += more;
+    }
+  }
+
+  private final Room all = new Room();
+  private final Map<String, Room> byUser = new HashMap<>();
   private final Map<String, WaitingHeartbeat> byInstance = new LinkedHashMap<>();
   private final List<Arrival> ready = new ArrayList<>();
 
@@ -44,12 +62,51 @@ final class WaitingHeartbeats {
   }
 
   private Arrival put(WaitingHeartbeat waiting) {
-    String instance = waiting.arrival().beat().instance();
-    if (byInstance.size() >= MAX && !byInstance.containsKey(instance)) {
+    Heartbeat beat = waiting.arrival().beat();
+    WaitingHeartbeat former = byInstance.get(beat.instance());
+    if (former != null) {
+      count(former.arrival().beat(), -1);
+    }
+    if (!fits(beat)) {
+      if (former != null) {
+        count(former.arrival().beat(), 1);
+      }
       return waiting.arrival();
     }
-    WaitingHeartbeat former = byInstance.put(instance, waiting);
+    count(beat, 1);
+    byInstance.put(beat.instance(), waiting);
     return former == null ? null : former.arrival();
+  }
+
+  private boolean fits(Heartbeat beat) {
+    Room own = beat.user() == null ? all : byUser.getOrDefault(beat.user(), new Room());
+    int others = beat.user() == null ? 0 : all.count;
+    long othersChars = beat.user() == null ? 0 : all.chars;
+    return own.count + 1 <= MAX - others && own.chars + chars(beat) <= CHARS_MAX - othersChars;
+  }
+
+  private void count(Heartbeat beat, int heartbeats) {
+    long chars = heartbeats * chars(beat);
+    all.add(heartbeats, chars);
+    if (beat.user() != null) {
+      Room own = byUser.computeIfAbsent(beat.user(), first -> new Room());
+      own.add(heartbeats, chars);
+      if (own.count == 0) {
+        byUser.remove(beat.user());
+      }
+    }
+  }
+
+  private static long chars(Heartbeat beat) {
+    List<String> filter = beat.wishes().filter();
+    long chars = 0;
+    for (String topic : beat.topics()) {
+      chars += topic.length();
+    }
+    for (String condition : filter == null ? List.<String>of() : filter) {
+      chars += condition.length();
+    }
+    return chars;
   }
 
   /** Those that waited for this read of the topics. */
@@ -92,6 +149,7 @@ final class WaitingHeartbeats {
             waiting -> {
               boolean takes = which.test(waiting);
               if (takes) {
+                count(waiting.arrival().beat(), -1);
                 taken.add(waiting.arrival());
               }
               return takes;
