@@ -12,6 +12,7 @@ import dev.evenkeel.bus.LocalPauses;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.bus.maps.OwnershipEntry;
 import dev.evenkeel.bus.maps.RegistryEntry;
+import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.dispatcher.core.DispatcherAction;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
@@ -134,6 +135,7 @@ final class Activation {
             revision,
             cluster.members());
     core.aloneIf(alone);
+    core.weigh(Shares.of(vertx)::weight);
     this.live = new LiveLook(vertx, this, clock);
     this.levels = levels;
     this.sessions = sessions;

@@ -22,10 +22,11 @@ import dev.evenkeel.bus.LocalDispatcher;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
+import dev.evenkeel.bus.share.Shares;
+import dev.evenkeel.bus.share.Turns;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dispatcher.core.GroupState;
-import dev.evenkeel.dispatcher.core.HeartbeatTurns;
 import dev.evenkeel.dispatcher.core.MoveLog;
 import dev.evenkeel.dispatcher.core.WhatIf;
 import dev.evenkeel.log.Leadership;
@@ -78,6 +79,12 @@ public final class DispatcherVerticle extends VerticleBase {
   private static final Logger LOG = LoggerFactory.getLogger(DispatcherVerticle.class);
   private static final int LOOKS_MAX = 64;
 
+  /** Most heartbeats that wait: each member of the largest cluster sends one or two meanwhile. */
+  private static final int HEARTBEATS_MAX = 20_000;
+
+  /** Most bytes of heartbeats that wait: 64 MiB. */
+  private static final long HEARTBEAT_BYTES_MAX = 64L << 20;
+
   /** Other inputs wait for heartbeats for about this long. */
   private static final long SLICE_NANOS = 5_000_000;
 
@@ -106,7 +113,7 @@ public final class DispatcherVerticle extends VerticleBase {
   private long timer = -1;
   private int looks;
 
-  private final HeartbeatTurns<Message<Object>> turns = new HeartbeatTurns<>();
+  private Turns<Message<Object>> turns;
 
   /** Heartbeats are being taken, now or in the next turn of the event loop. */
   private boolean taking;
@@ -157,6 +164,8 @@ public final class DispatcherVerticle extends VerticleBase {
         vertx,
         LocalDispatcher.class,
         new LocalDispatcher(((ContextInternal) context).nettyEventLoop(), this::expire));
+    turns =
+        new Turns<>(HEARTBEATS_MAX, HEARTBEAT_BYTES_MAX, Shares.of(vertx)::weight);
     scope = Meters.of(vertx).scope("dispatcher");
     meters = new DispatcherMeters(scope, () -> active);
     figures = new GroupMetrics(scope);
@@ -228,9 +237,11 @@ public final class DispatcherVerticle extends VerticleBase {
     }
     List<Future<Void>> gone = consumers.stream().map(MessageConsumer::unregister).toList();
     deactivate(Refusal.UNAVAILABLE, "the dispatcher is stopping");
-    turns
-        .all()
-        .forEach(each -> each.reply(Frames.refusal(Refusal.UNAVAILABLE, "it is stopping")));
+    if (turns != null) {
+      turns
+          .all()
+          .forEach(each -> each.reply(Frames.refusal(Refusal.UNAVAILABLE, "it is stopping")));
+    }
     if (levels != null) {
       levels.end();
     }
@@ -373,20 +384,20 @@ public final class DispatcherVerticle extends VerticleBase {
     long beginNanos = System.nanoTime();
     long nowNanos = beginNanos;
     while (nowNanos - beginNanos < SLICE_NANOS) {
-      Message<Object> next = turns.next();
+      Turns.Turn<Message<Object>> next = turns.next();
       if (next == null) {
         taking = false;
         return;
       }
       long sinceNanos = nowNanos;
       try {
-        take(next);
+        take(next.task());
       } catch (RuntimeException | AssertionError | StackOverflowError e) {
         // The others must not wait for ever.
         ((ContextInternal) context).reportException(e);
       } finally {
         nowNanos = System.nanoTime();
-        turns.spent(nowNanos - sinceNanos);
+        turns.spent(next, nowNanos - sinceNanos);
       }
     }
     context.runOnContext(

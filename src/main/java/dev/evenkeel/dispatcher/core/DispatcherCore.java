@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 
 /**
  * Decides what the active dispatcher does, without clock and I/O: each input returns the actions
@@ -97,6 +98,11 @@ public final class DispatcherCore {
    */
   public void aloneIf(BooleanSupplier alone) {
     state.alone = alone;
+  }
+
+  /** Says from now on which {@code share} users have: see {@link dev.evenkeel.bus.share.FairShare}. */
+  public void weigh(ToDoubleFunction<String> weights) {
+    state.weights = weights;
   }
 
   /**

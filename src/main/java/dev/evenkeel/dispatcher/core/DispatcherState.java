@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 
 /** What all parts of the core share: the groups, the topics, the moves, and what is to be done. */
 final class DispatcherState {
@@ -22,7 +23,7 @@ final class DispatcherState {
   final PendingActions out = new PendingActions();
   final TopicReads view = new TopicReads(out);
   final DirtyGroups dirty = new DirtyGroups();
-  final WaitingHeartbeats waiting = new WaitingHeartbeats();
+  final WaitingHeartbeats waiting = new WaitingHeartbeats(this::weight);
   final MoveLog moves = new MoveLog();
 
   /** Runs of members that have ended, in whatever group. */
@@ -40,6 +41,9 @@ final class DispatcherState {
    */
   Long tracksUnknownUntilMillis;
 
+  /** The share of each user. */
+  ToDoubleFunction<String> weights = user -> 1;
+
   /** Groups that had a record when this dispatcher began. */
   final Set<String> recordedBefore = new HashSet<>();
 
@@ -52,6 +56,11 @@ final class DispatcherState {
   DispatcherState(DispatcherSettings settings, Function<String, Assignor> assignors) {
     this.settings = settings;
     this.assignors = assignors;
+  }
+
+  /** The share of a user, see {@link dev.evenkeel.bus.share.FairShare}. */
+  double weight(String user) {
+    return weights.applyAsDouble(user);
   }
 
   Topics topics() {

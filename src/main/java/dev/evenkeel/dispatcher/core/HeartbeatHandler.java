@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.share.FairShare;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.MessageFilter;
@@ -314,8 +315,12 @@ final class HeartbeatHandler {
       all += kept;
       own += kept > 0 && Objects.equals(each.members().anyUser(), beat.user()) ? kept : 0;
     }
-    long free = DispatcherSettings.FILTER_CHARS_MAX - all;
-    if (beat.user() == null ? chars > free : own + chars > free) {
+    long max = DispatcherSettings.FILTER_CHARS_MAX;
+    boolean fits =
+        beat.user() == null
+            ? all + chars <= max
+            : FairShare.fits(own, all, chars, max, state.weight(beat.user()));
+    if (!fits) {
       throw Refusal.OVERLOADED.error(
           "the filters of groups have %s letters, %s of them those of '%s', and there is no room"
               + " for %s more: use shorter filters, such as prefixes",

@@ -1,12 +1,14 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.share.FairShare;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import java.util.function.ToDoubleFunction;
 
 /**
  * Heartbeats that wait until the topics are read or the group is recorded. There is at most one of
@@ -45,10 +47,18 @@ final class WaitingHeartbeats {
     }
   }
 
+  private final ToDoubleFunction<String> weights;
   private final Room all = new Room();
   private final Map<String, Room> byUser = new HashMap<>();
   private final Map<String, WaitingHeartbeat> byInstance = new LinkedHashMap<>();
   private final List<Arrival> ready = new ArrayList<>();
+
+  /**
+   * @param weights the share of each user, see {@link FairShare}
+   */
+  WaitingHeartbeats(ToDoubleFunction<String> weights) {
+    this.weights = weights;
+  }
 
   /**
    * @return the heartbeat that gives way to it, or null
@@ -79,10 +89,15 @@ final class WaitingHeartbeats {
   }
 
   private boolean fits(Heartbeat beat) {
-    Room own = beat.user() == null ? all : byUser.getOrDefault(beat.user(), new Room());
-    int others = beat.user() == null ? 0 : all.count;
-    long othersChars = beat.user() == null ? 0 : all.chars;
-    return own.count + 1 <= MAX - others && own.chars + chars(beat) <= CHARS_MAX - othersChars;
+    String user = beat.user();
+    long chars = chars(beat);
+    if (user == null) {
+      return all.count < MAX && all.chars + chars <= CHARS_MAX;
+    }
+    Room own = byUser.getOrDefault(user, new Room());
+    double weight = weights.applyAsDouble(user);
+    return FairShare.fits(own.count, all.count, 1, MAX, weight)
+        && FairShare.fits(own.chars, all.chars, chars, CHARS_MAX, weight);
   }
 
   private void count(Heartbeat beat, int heartbeats) {

@@ -8,6 +8,7 @@ import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FetchManyRequest;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.KnownIds;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ViewSince;
@@ -266,6 +267,11 @@ public final class SessionRules {
    * what its patterns match, only what the sender may consume.
    */
   public static void heartbeat(Principal principal, Buffer request) {
+    if (request.length() > Heartbeat.BYTES_MAX) {
+      throw Refusal.INVALID.error(
+          "a heartbeat of %s bytes: at most %s; name fewer topics, or a pattern for many",
+          request.length(), Heartbeat.BYTES_MAX);
+    }
     if (!principal.bound()) {
       return;
     }

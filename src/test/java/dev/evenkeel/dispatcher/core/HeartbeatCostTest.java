@@ -109,7 +109,7 @@ class HeartbeatCostTest {
 
   @Test
   void aUserHasHalfOfTheRoomForHeartbeatsThatWait() {
-    WaitingHeartbeats waiting = new WaitingHeartbeats();
+    WaitingHeartbeats waiting = new WaitingHeartbeats(user -> 1);
     int refused = 0;
     for (int i = 0; i < WaitingHeartbeats.MAX; i++) {
       refused += waiting.forGroup(waits("many", i)) == null ? 0 : 1;

@@ -1,4 +1,4 @@
-package dev.evenkeel.dispatcher.core;
+package dev.evenkeel.bus.share;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,15 +9,20 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class HeartbeatTurnsTest {
-  private final HeartbeatTurns<String> turns = new HeartbeatTurns<>();
+class TurnsTest {
+  private static final int WAITING_MAX = 20_000;
+  private static final long BYTES_MAX = 64 << 20;
+
+  private final Turns<String> turns =
+      new Turns<>(WAITING_MAX, BYTES_MAX, user -> user.equals("heavy") ? 3 : 1);
 
   private String next(long nanos) {
-    String next = turns.next();
-    if (next != null) {
-      turns.spent(nanos);
+    Turns.Turn<String> next = turns.next();
+    if (next == null) {
+      return null;
     }
-    return next;
+    turns.spent(next, nanos);
+    return next.task();
   }
 
   @Test
@@ -58,15 +63,47 @@ class HeartbeatTurnsTest {
     }
     int cheap = 0;
     for (int dear = 0; dear < 9; ) {
-      String next = turns.next();
-      turns.spent(next.equals("dear") ? 100 : 1);
-      if (next.equals("dear")) {
+      Turns.Turn<String> next = turns.next();
+      boolean isDear = next.task().equals("dear");
+      turns.spent(next, isDear ? 100 : 1);
+      if (isDear) {
         dear++;
       } else {
         cheap++;
       }
     }
     assertThat(cheap).isBetween(800, 900);
+  }
+
+  @Test
+  void whoHasALargerShareGetsMoreTime() {
+    for (int i = 0; i < 1_000; i++) {
+      turns.add("heavy", "heavy", 1);
+      turns.add("light", "light", 1);
+    }
+    int heavy = 0;
+    for (int i = 0; i < 400; i++) {
+      heavy += next(1_000).equals("heavy") ? 1 : 0;
+    }
+    assertThat(heavy).isBetween(298, 302);
+  }
+
+  @Test
+  void oneTaskOfAUserIsUnderWay() {
+    turns.add("a", "a1", 1);
+    turns.add("a", "a2", 1);
+    turns.add("b", "b1", 1);
+    Turns.Turn<String> first = turns.next();
+    Turns.Turn<String> second = turns.next();
+    assertThat(List.of(first.task(), second.task())).containsExactly("a1", "b1");
+    assertThat(turns.next()).isNull();
+    turns.add("b", "b2", 1);
+    assertThat(turns.next()).isNull();
+    turns.spent(first, 1_000);
+    assertThat(next(1)).isEqualTo("a2");
+    turns.spent(second, 1);
+    assertThat(next(1)).isEqualTo("b2");
+    assertThat(turns.waiting()).isZero();
   }
 
   @Test
@@ -92,18 +129,18 @@ class HeartbeatTurnsTest {
 
   @Test
   void aUserHasHalfOfTheRoom() {
-    int half = HeartbeatTurns.WAITING_MAX / 2;
+    int half = WAITING_MAX / 2;
     for (int i = 0; i < half; i++) {
       assertThat(turns.add("many", "many", 1)).isTrue();
     }
     assertThat(turns.add("many", "many", 1)).isFalse();
-    assertThat(turns.add("one", "one", HeartbeatTurns.WAITING_BYTES_MAX / 4)).isTrue();
-    assertThat(turns.add("one", "one", HeartbeatTurns.WAITING_BYTES_MAX / 2)).as("bytes").isFalse();
+    assertThat(turns.add("one", "one", BYTES_MAX / 4)).isTrue();
+    assertThat(turns.add("one", "one", BYTES_MAX / 2)).as("bytes").isFalse();
     next(1);
     next(1);
     assertThat(turns.all()).hasSize(half - 1);
     assertThat(turns.next()).isNull();
-    for (int i = 0; i < HeartbeatTurns.WAITING_MAX; i++) {
+    for (int i = 0; i < WAITING_MAX; i++) {
       assertThat(turns.add(null, "any", 1)).as("there are no users").isTrue();
     }
     assertThat(turns.add(null, "any", 1)).isFalse();
