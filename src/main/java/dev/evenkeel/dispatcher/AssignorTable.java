@@ -76,7 +76,7 @@ final class AssignorTable {
     };
   }
 
-  private void report(String problem) {
+  private synchronized void report(String problem) {
     if (reported.size() < REPORTED_MAX && reported.add(problem)) {
       LOG.warn("{}", problem);
     }

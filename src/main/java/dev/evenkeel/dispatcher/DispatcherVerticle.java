@@ -22,6 +22,7 @@ import dev.evenkeel.bus.LocalDispatcher;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
+import dev.evenkeel.bus.share.HeavyWork;
 import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.bus.share.Turns;
 import dev.evenkeel.cluster.ClusterMember;
@@ -78,6 +79,9 @@ import org.slf4j.LoggerFactory;
 public final class DispatcherVerticle extends VerticleBase {
   private static final Logger LOG = LoggerFactory.getLogger(DispatcherVerticle.class);
   private static final int LOOKS_MAX = 64;
+
+  /** About what a plan takes while it waits. */
+  private static final long PLAN_BYTES = 2 << 20;
 
   /** Most heartbeats that wait: each member of the largest cluster sends one or two meanwhile. */
   private static final int HEARTBEATS_MAX = 20_000;
@@ -568,14 +572,22 @@ public final class DispatcherVerticle extends VerticleBase {
     whenLooked(
         message,
         () ->
-            serving.look(
-                group,
-                (core, report) -> {
-                  WhatIf.Outcome outcome = core.whatIf(group, change);
-                  return outcome == null
-                      ? Frames.refusal(unknown(group))
-                      : JsonBodies.answer(PlanReport.of(outcome));
-                }));
+            serving
+                .look(group, (core, report) -> core.whatIf(group, change))
+                .compose(
+                    question ->
+                        question == null
+                            ? Future.failedFuture(unknown(group))
+                            : planned(question)));
+  }
+
+  /** Plans on another thread, because that takes long in a large group. */
+  private Future<Buffer> planned(WhatIf.Question question) {
+    HeavyWork heavy = HeavyWork.of(vertx);
+    return heavy
+        .run(null, PLAN_BYTES, question::plan)
+        .map(planned -> PlanReport.of(question.outcome(planned)))
+        .compose(report -> heavy.run(null, PLAN_BYTES, () -> JsonBodies.answer(report)));
   }
 
   private void whatIfForgotten(Activation serving, What what, Message<Object> message) {

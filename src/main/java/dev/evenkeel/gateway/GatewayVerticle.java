@@ -1,5 +1,10 @@
 package dev.evenkeel.gateway;
 
+import java.util.function.Supplier;
+import io.vertx.core.Promise;
+import dev.evenkeel.gateway.access.JsonSize;
+import dev.evenkeel.bus.share.UserTurns;
+import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.Operation;
@@ -62,6 +67,12 @@ public final class GatewayVerticle extends VerticleBase {
   /** Most requests under way at once; it refuses more with OVERLOADED. */
   static final int REQUESTS_MAX = 10_000;
 
+  /** Most plans that this node asks for at a time. */
+  private static final int PLANS_AT_ONCE_MAX = 2;
+
+  /** Most plans that wait on this node; it refuses more with OVERLOADED. */
+  private static final int PLANS_WAITING_MAX = 20;
+
   /** Buffer of each producer, of which there are up to {@link ProducerPool#PRODUCERS_MAX}. */
   private static final long BUFFER_BYTES = 4L << 20;
 
@@ -76,6 +87,9 @@ public final class GatewayVerticle extends VerticleBase {
   private DedupApi dedups;
   private OpenedTracks tracks;
   private ElectionsApi elections;
+
+  /** Plans for groups: the dispatcher makes few at a time. */
+  private UserTurns plans;
 
   /** Null if the client is no member of the cluster. */
   private SessionDedup dedup;
@@ -97,6 +111,14 @@ public final class GatewayVerticle extends VerticleBase {
     Link link = EvenkeelClientImpl.linkOf(client);
     producers = new ProducerPool((topic, acks) -> client.producer(gatewayOptions(topic, acks)));
     calls = new ClusterCalls(link);
+    plans =
+        new UserTurns(
+            vertx,
+            "plans",
+            PLANS_AT_ONCE_MAX,
+            PLANS_WAITING_MAX,
+            (long) PLANS_WAITING_MAX * JsonSize.SETTINGS_BYTES_MAX,
+            Shares.of(vertx)::weight);
     sessions = new SessionsApi(vertx, client);
     dedups = new DedupApi(vertx, client);
     tracks = new OpenedTracks(vertx, client);
@@ -222,7 +244,14 @@ public final class GatewayVerticle extends VerticleBase {
     try {
       JsonObject question = question(message);
       changes = ApiRules.changes(message.address(), question);
-      answer = api.apply(question, message.headers().get(Frames.POLL));
+      String poll = message.headers().get(Frames.POLL);
+      answer =
+          isPlan(message.address(), question)
+              ? plans.run(
+                  message.headers().get(Frames.USER),
+                  JsonSize.SETTINGS_BYTES_MAX,
+                  () -> onContext(() -> api.apply(question, poll)))
+              : api.apply(question, poll);
     } catch (RuntimeException e) {
       changes = false;
       answer = Future.failedFuture(e);
@@ -242,6 +271,23 @@ public final class GatewayVerticle extends VerticleBase {
         });
   }
 
+  private static boolean isPlan(String address, JsonObject question) {
+    return Operations.find(address, question.getValue(Operation.ACTION)) == Operations.PLAN_GROUP;
+  }
+
+  private Future<Object> onContext(Supplier<Future<Object>> task) {
+    Promise<Object> done = Promise.promise();
+    context.runOnContext(
+        now -> {
+          try {
+            task.get().onComplete(done);
+          } catch (RuntimeException e) {
+            done.fail(e);
+          }
+        });
+    return done.future();
+  }
+
   /** The question of a request, which may be JSON or its text. */
   private static JsonObject question(Message<Object> message) {
     Object body = message.body();
@@ -253,6 +299,7 @@ public final class GatewayVerticle extends VerticleBase {
         return json;
       }
       if (body instanceof Buffer text) {
+        JsonSize.check(message.address(), text);
         return new JsonObject(text);
       }
       if (body instanceof String text) {

@@ -43,7 +43,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
   private volatile int bodyBytesMax;
   private long bytesReceived;
   private boolean broken;
-  private final FrameRoom room;
+  private FrameRoom room;
 
   /** Bytes that the frame under way has of the {@link #room}. */
   private int taken;
@@ -81,6 +81,14 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     } finally {
       in.release();
     }
+  }
+
+  /** Later frames take their room there. To be called between two frames, on the event loop. */
+  void room(FrameRoom other) {
+    if (taken > 0) {
+      throw new IllegalStateException("a frame is under way");
+    }
+    room = other;
   }
 
   private void read(ChannelHandlerContext context, ByteBuf in) {

@@ -60,6 +60,11 @@ public final class FrameSocket {
     decoder.bodyBytesMax(bytes);
   }
 
+  /** Where later frames take their room; to be called when a frame has come, on its event loop. */
+  public void room(FrameRoom room) {
+    decoder.room(room);
+  }
+
   public void onFrame(Handler<SessionFrame> handler) {
     socket.messageHandler(
         message -> {

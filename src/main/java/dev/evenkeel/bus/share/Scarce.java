@@ -8,7 +8,12 @@ public enum Scarce {
   CLAIMS("claims"),
   CANDIDATES("candidates"),
   TRACKS("tracks"),
-  LISTENING("addresses to listen at");
+  LISTENING("addresses to listen at"),
+  CONNECTIONS("connections at the client port"),
+  HTTP_CONNECTIONS("HTTP connections"),
+  BYTES_IN_FLIGHT("bytes in flight"),
+  HTTP_BYTES_IN_FLIGHT("bytes of the bodies of HTTP requests under way"),
+  BYTES_ARRIVING("bytes of requests that have not come whole");
 
   private final String words;
 

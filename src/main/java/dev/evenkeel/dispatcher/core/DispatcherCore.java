@@ -486,12 +486,12 @@ public final class DispatcherCore {
   }
 
   /**
-   * What would be with a change of a group; nothing is changed.
+   * What is to be planned to find out what would be with a change of a group; nothing is changed.
    *
    * @return null if there is no such group
    * @throws dev.evenkeel.protocol.RefusedException if the group or the change does not allow it
    */
-  public WhatIf.Outcome whatIf(String group, WhatIf change) {
+  public WhatIf.Question whatIf(String group, WhatIf change) {
     String assignor = change.assignor();
     if (assignor != null && !assignorNames.contains(assignor)) {
       throw Refusal.INVALID.error(

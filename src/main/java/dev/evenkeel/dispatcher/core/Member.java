@@ -17,7 +17,7 @@ import java.util.Set;
  */
 public record Member(Heartbeat beat, Set<String> topics, long heardMillis) {
   /** One that has just joined, without wishes of its own. */
-  static Member supposed(String group, GroupPolicy policy, String name, List<String> topics) {
+  static Member supposed(String group, GroupPolicy policy, String name, List<String> subscription, Set<String> topics) {
     long now = Long.MAX_VALUE;
     return new Member(
         new Heartbeat(
@@ -26,13 +26,13 @@ public record Member(Heartbeat beat, Set<String> topics, long heardMillis) {
             name,
             now,
             policy,
-            topics,
+            subscription,
             StartAt.EARLIEST,
             null,
             null,
             Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
             0),
-        Set.copyOf(topics),
+        topics,
         now);
   }
 

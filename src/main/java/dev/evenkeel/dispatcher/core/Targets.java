@@ -8,8 +8,10 @@ import dev.evenkeel.assign.Snapshot;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -34,17 +36,23 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
   }
 
   static Targets of(GroupState group, Topics topics, Assignor assignor) {
+    Draft draft = draft(group, topics);
+    return draft.with(draft.plan(assignor), group, topics);
+  }
+
+  /** Decides everything but what assignors do. */
+  static Draft draft(GroupState group, Topics topics) {
     if (group.ownsNothing()) {
-      return none();
+      return Draft.done(none());
     }
     if (group.ownedAsAWhole()) {
-      return new Targets(whole(group, topics), Map.of());
+      return Draft.done(new Targets(whole(group, topics), Map.of()));
     }
     if (group.leading().applies()) {
       Targets all = group.leading().targets(topics);
       all.taken().putAll(abandoned(group));
       keepUntilTheyLeave(group, all.owners());
-      return all;
+      return Draft.done(all);
     }
     Map<String, Set<Integer>> readers = subscriptions(group, topics);
     Map<Shard, String> kept = awaited(group, topics);
@@ -61,16 +69,52 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
         (topics.isSealed(shard) ? sealed : open).add(shard);
       }
     }
-    if (!sealed.isEmpty()) {
-      planSealed(group, topics, readers, sealed, taken.keySet(), assignor, owners);
+    List<Shard> planned = planned(group, topics, readers, sealed, taken.keySet(), owners);
+    return new Draft(
+        new Targets(owners, taken),
+        kept,
+        planned.isEmpty() ? null : snapshot(group, readers, planned, taken.keySet()),
+        snapshot(group, readers, open, taken.keySet()));
+  }
+
+  /**
+   * A plan of which the part is left that takes long.
+   *
+   * @param begun what is decided already
+   * @param kept what stays with its owners, whatever is planned
+   * @param sealed the sealed shards to plan for; null: none
+   * @param open the others; null: {@code begun} is all
+   */
+  record Draft(Targets begun, Map<Shard, String> kept, Snapshot sealed, Snapshot open) {
+    private static Draft done(Targets all) {
+      return new Draft(all, Map.of(), null, null);
     }
-    owners.putAll(assignor.assign(snapshot(group, readers, open, taken.keySet())));
-    // Those that wait for sealed ones have their places in the plan, so that nothing has to move
-    // again when they can be granted.
-    owners.keySet().removeIf(shard -> !group.isReady(shard, topics));
-    owners.putAll(kept);
-    keepUntilTheyLeave(group, owners);
-    return new Targets(owners, taken);
+
+    /** The part that takes long: it may be called from any thread. */
+    List<Map<Shard, String>> plan(Assignor assignor) {
+      List<Map<Shard, String>> planned = new ArrayList<>();
+      for (Snapshot part : Arrays.asList(sealed, open)) {
+        if (part != null) {
+          planned.add(assignor.assign(part));
+        }
+      }
+      return planned;
+    }
+
+    /** The whole plan, with what {@link #plan} has returned. */
+    Targets with(List<Map<Shard, String>> planned, GroupState group, Topics topics) {
+      if (open == null) {
+        return begun;
+      }
+      Map<Shard, String> owners = begun.owners();
+      planned.forEach(owners::putAll);
+      // Those that wait for sealed ones have their places in the plan, so that nothing has to move
+      // again when they can be granted.
+      owners.keySet().removeIf(shard -> !group.isReady(shard, topics));
+      owners.putAll(kept);
+      keepUntilTheyLeave(group, owners);
+      return begun;
+    }
   }
 
   /** Shards that wait for the next run of their last owner. It gets nothing more before that. */
@@ -171,8 +215,9 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
         });
     int shareMax = -Math.floorDiv(-group.ready(served, topics).size(), readers.size());
     for (Member member : passed) {
-      Set<Integer> alone = readers.get(member.name());
+      Set<Integer> alone = new HashSet<>(readers.get(member.name()));
       alone.removeAll(served);
+      readers.put(member.name(), alone);
       if (alone.isEmpty()) {
         readers.remove(member.name());
       }
@@ -195,16 +240,18 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
   }
 
   /**
-   * Plans sealed shards apart from the others: they come to an end. As long as only that happens,
-   * each stays with its owner.
+   * Sealed shards are planned apart from the others: they come to an end. As long as only that
+   * happens, each stays with its owner.
+   *
+   * @param owners gets those that stay
+   * @return those to plan for
    */
-  private static void planSealed(
+  private static List<Shard> planned(
       GroupState group,
       Topics topics,
       Map<String, Set<Integer>> readers,
       List<Shard> sealed,
       Set<Shard> taken,
-      Assignor assignor,
       Map<Shard, String> owners) {
     List<Shard> planned = new ArrayList<>();
     for (Shard shard : sealed) {
@@ -220,9 +267,7 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
         planned.add(shard);
       }
     }
-    if (!planned.isEmpty()) {
-      owners.putAll(assignor.assign(snapshot(group, readers, planned, taken)));
-    }
+    return planned;
   }
 
   private static Set<Integer> all(Map<String, Set<Integer>> readers) {
@@ -290,11 +335,14 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
       Set<Integer> ids = run.topics() == null ? all : topics.ids(topics.named(run.topics(), null));
       subscriptions.computeIfAbsent(run.name(), name -> new HashSet<>()).addAll(ids);
     }
+    // Members most often read the same topics, by the same set.
+    Map<Set<String>, Set<Integer>> known = new IdentityHashMap<>();
     for (Member member : group.members().live()) {
       if (group.departing().include(member)) {
         subscriptions.remove(member.name());
       } else {
-        subscriptions.put(member.name(), topics.ids(member.topics()));
+        subscriptions.put(
+            member.name(), known.computeIfAbsent(member.topics(), names -> topics.ids(names)));
       }
     }
     return subscriptions;

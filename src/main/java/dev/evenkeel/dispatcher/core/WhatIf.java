@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * A change of a group that is only supposed: it plans for the group as it would be, and changes
@@ -34,6 +35,9 @@ public record WhatIf(
     int add, Set<String> remove, String gone, String assignor, Map<String, Integer> shards) {
   /** Most members that can be supposed to join. */
   public static final int ADD_MAX = 1_000;
+
+  /** Most shards that all topics of a group can be supposed to have together. */
+  public static final int SHARDS_ALL_MAX = 50_000;
 
   private static final String ADDED = "new-";
 
@@ -92,12 +96,37 @@ public record WhatIf(
   }
 
   /**
-   * Plans for the group with this change.
+   * What is to be planned.
+   *
+   * @param now the group as it is
+   * @param supposed as it would be
+   * @param topics as they would be
+   */
+  public record Question(
+      GroupState now,
+      GroupState supposed,
+      Topics topics,
+      Assignor assignor,
+      Targets.Draft draft) {
+
+    /** The part that takes long: it may be called from any thread. */
+    public List<Map<Shard, String>> plan() {
+      return draft.plan(assignor);
+    }
+
+    /** The answer, with what {@link #plan} has returned. */
+    public Outcome outcome(List<Map<Shard, String>> planned) {
+      return WhatIf.outcome(now, supposed, topics, draft.with(planned, supposed, topics).owners());
+    }
+  }
+
+  /**
+   * Makes ready to plan for the group with this change.
    *
    * @param assignors gives the assignor of a name; for an unknown one, the default
    * @throws dev.evenkeel.protocol.RefusedException if the group or the change does not allow it
    */
-  Outcome of(GroupState group, Topics topics, Function<String, Assignor> assignors) {
+  Question of(GroupState group, Topics topics, Function<String, Assignor> assignors) {
     check(group, topics);
     Topics then = topics(topics);
     GroupState supposed = group.supposing(members(group, then), gone, cause(group));
@@ -105,7 +134,7 @@ public record WhatIf(
       supposed.leading().elect();
     }
     Assignor planner = assignors.apply(assignor == null ? group.assignorName() : assignor);
-    return outcome(group, supposed, then, Targets.of(supposed, then, planner).owners());
+    return new Question(group, supposed, then, planner, Targets.draft(supposed, then));
   }
 
   private void check(GroupState group, Topics topics) {
@@ -132,6 +161,16 @@ public record WhatIf(
         throw Refusal.UNKNOWN_TOPIC.error(
             "group '%s' does not read topic '%s'", group.name(), topic);
       }
+    }
+    long all = 0;
+    for (String name : shards.isEmpty() ? List.<String>of() : group.topicNames()) {
+      TopicInfo topic = topics.byName(name);
+      all += topic == null ? 0 : shards.getOrDefault(name, topic.shards());
+    }
+    if (all > SHARDS_ALL_MAX) {
+      throw Refusal.INVALID.error(
+          "the topics of group '%s' would have %s shards: a plan is possible for up to %s",
+          group.name(), all, SHARDS_ALL_MAX);
     }
   }
 
@@ -164,8 +203,11 @@ public record WhatIf(
   private MemberTable members(GroupState group, Topics topics) {
     MemberTable members = group.members().without(remove, gone);
     Set<String> taken = names(group);
-    List<String> read =
-        group.topicNames().stream().filter(name -> topics.byName(name) != null).toList();
+    Set<String> read =
+        group.topicNames().stream()
+            .filter(name -> topics.byName(name) != null)
+            .collect(Collectors.toUnmodifiableSet());
+    List<String> subscription = List.copyOf(read);
     GroupPolicy policy = group.info() == null ? GroupPolicy.SHARDED : group.info().policy();
     int number = 0;
     for (int i = 0; i < add; i++) {
@@ -173,7 +215,7 @@ public record WhatIf(
       do {
         name = ADDED + ++number;
       } while (taken.contains(name));
-      members.suppose(Member.supposed(group.name(), policy, name, read));
+      members.suppose(Member.supposed(group.name(), policy, name, subscription, read));
     }
     return members;
   }

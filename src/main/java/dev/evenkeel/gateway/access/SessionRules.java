@@ -267,13 +267,13 @@ public final class SessionRules {
    * what its patterns match, only what the sender may consume.
    */
   public static void heartbeat(Principal principal, Buffer request) {
+    if (!principal.bound()) {
+      return;
+    }
     if (request.length() > Heartbeat.BYTES_MAX) {
       throw Refusal.INVALID.error(
           "a heartbeat of %s bytes: at most %s; name fewer topics, or a pattern for many",
           request.length(), Heartbeat.BYTES_MAX);
-    }
-    if (!principal.bound()) {
-      return;
     }
     JsonObject beat = json(request);
     principal.require(Kind.GROUP, text(beat.getValue("group")));

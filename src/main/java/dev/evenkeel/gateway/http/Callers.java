@@ -9,6 +9,7 @@ import dev.evenkeel.api.UserView;
 import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.gateway.access.ApiRules;
 import dev.evenkeel.gateway.access.Principal;
+import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.http.Cookie;
 import io.vertx.core.http.CookieSameSite;
@@ -77,10 +78,15 @@ record Callers(Access access, RequestBodies bodies, Connections connections) {
     }
     if (!isOpen(request.path())) {
       try {
-        if (caller.principal().bound()) {
-          connections.identified(request.connection());
+        Principal principal = caller.principal();
+        if (principal.bound()) {
+          connections.identified(request.connection(), principal.name());
         }
       } catch (RefusedException e) {
+        if (e.refusal() == Refusal.OVERLOADED) {
+          Api.fail(context, e);
+          return;
+        }
         denied(context, null, request.method() + " " + request.path(), e);
         context.response().putHeader("www-authenticate", "Bearer");
         Api.fail(context, e);
@@ -129,6 +135,15 @@ record Callers(Access access, RequestBodies bodies, Connections connections) {
    */
   static Principal principal(RoutingContext context) {
     return caller(context).principal();
+  }
+
+  /** The name of whoever sends a request; null: unknown. */
+  static String user(RoutingContext context) {
+    try {
+      return principal(context).name();
+    } catch (RefusedException unauthenticated) {
+      return null;
+    }
   }
 
   /**

@@ -1,6 +1,9 @@
 package dev.evenkeel.gateway.http;
 
 import dev.evenkeel.gateway.Strangers;
+import dev.evenkeel.bus.share.FairShare;
+import dev.evenkeel.bus.share.Scarce;
+import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServerRequest;
@@ -52,6 +55,9 @@ final class Connections {
     /** When the head of that request arrived. */
     long receivedMillis;
 
+    /** The user to whom it belongs; null: it has not shown whose it is. */
+    FairShare.Account user;
+
     /** Whether the head of a request has ever arrived. */
     boolean begun;
 
@@ -63,6 +69,7 @@ final class Connections {
   }
 
   private final WebOptions limits;
+  private final FairShare users;
   private final Map<HttpConnection, Open> open = new HashMap<>();
   private final Strangers<Open> strangers;
   private final Strangers<Open> refused;
@@ -75,8 +82,9 @@ final class Connections {
   /**
    * @param nowMillis of a monotonic clock
    */
-  Connections(WebOptions limits, long nowMillis) {
+  Connections(WebOptions limits, Shares shares, long nowMillis) {
     this.limits = limits;
+    users = shares.divide(Scarce.HTTP_CONNECTIONS, limits.get(WebOptions.CONNECTIONS_MAX));
     this.tickedMillis = nowMillis;
     strangers = new Strangers<>(Integer.MAX_VALUE, this::mayGo);
     refused = new Strangers<>(REFUSED_MAX, this::mayGo);
@@ -123,15 +131,26 @@ final class Connections {
     if (one != null) {
       strangers.left(one);
       refused.left(one);
+      if (one.user != null) {
+        one.user.give(1);
+      }
     }
   }
 
-  /** A connection has shown whose it is. */
-  void identified(HttpConnection connection) {
+  /**
+   * A connection has shown whose it is. It belongs to the first user of which a request comes.
+   *
+   * @throws dev.evenkeel.protocol.RefusedException OVERLOADED if the user has too many
+   */
+  void identified(HttpConnection connection, String user) {
     Open one = open.get(connection);
-    if (one != null) {
-      strangers.left(one);
+    if (one == null || one.user != null) {
+      return;
     }
+    FairShare.Account account = users.of(user);
+    account.take(1);
+    one.user = account;
+    strangers.left(one);
   }
 
   /** The head of a request has arrived. */

@@ -3,6 +3,7 @@ package dev.evenkeel.gateway.http;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.gateway.access.JsonSize;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Route;
@@ -16,12 +17,6 @@ import java.util.Map;
  * of the path, each known parameter of the query, and each field of the body.
  */
 record JsonRoutes(Api api, RequestBodies bodies) {
-  /** Largest body with settings, in bytes. */
-  static final int SETTINGS_BYTES_MAX = 64 << 10;
-
-  /** Largest body with names of dead letters, in bytes: thousands of names. */
-  private static final int NAMES_BYTES_MAX = 1 << 20;
-
   void mount(Router router) {
     route(router, Operations.BROWSE).handler(this::browse);
     route(router, Operations.POLL_MESSAGES).handler(this::poll);
@@ -42,7 +37,7 @@ record JsonRoutes(Api api, RequestBodies bodies) {
     Route route = route(router, operation);
     return operation.hasBody()
         ? route.handler(
-            bodies.upTo(operation.hasLargeBody() ? NAMES_BYTES_MAX : SETTINGS_BYTES_MAX))
+            bodies.upTo(JsonSize.bytesMax(operation)))
         : route;
   }
 

@@ -2,6 +2,7 @@ package dev.evenkeel.gateway.http;
 
 import dev.evenkeel.api.HttpStatus;
 import dev.evenkeel.api.Operations;
+import dev.evenkeel.gateway.access.JsonSize;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
@@ -15,12 +16,6 @@ import java.util.List;
 
 /** The route that sends messages to a topic. */
 final class ProduceRoute {
-  /**
-   * Largest body with messages, in bytes: enough for one payload at its limit, even if every byte
-   * is escaped.
-   */
-  static final int MESSAGES_BYTES_MAX = 8 << 20;
-
   private final Api api;
   private final Callers callers;
   private final RequestBodies bodies;
@@ -34,7 +29,7 @@ final class ProduceRoute {
 
   void mount(Router router) {
     JsonRoutes.route(router, Operations.PRODUCE)
-        .handler(bodies.upTo(MESSAGES_BYTES_MAX))
+        .handler(bodies.upTo(JsonSize.MESSAGES_BYTES_MAX))
         .handler(this::produce);
   }
 

@@ -1,12 +1,17 @@
 package dev.evenkeel.gateway.http;
 
+import dev.evenkeel.bus.share.FairShare;
+import dev.evenkeel.bus.share.HeavyWork;
+import dev.evenkeel.gateway.access.JsonSize;
 import dev.evenkeel.protocol.Refusal;
+import io.vertx.core.AsyncResult;
 import io.vertx.core.Handler;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.ext.web.RoutingContext;
+import java.util.concurrent.Callable;
 
 /**
  * Reads the bodies of requests, and limits the bytes of all those that are not answered yet. For
@@ -15,20 +20,26 @@ import io.vertx.ext.web.RoutingContext;
 final class RequestBodies {
   private static final String KEY = RequestBodies.class.getName();
 
-  private final long bytesMax;
-  private long bytes;
+  private static final String PARSED = KEY + ".parsed";
+
+  private final FairShare bytes;
 
   /**
-   * @param bytesMax of all bodies together
+   * @param bytes of all bodies together
    */
-  RequestBodies(long bytesMax) {
-    this.bytesMax = bytesMax;
+  RequestBodies(FairShare bytes) {
+    this.bytes = bytes;
   }
 
   /** The body that a handler of {@link #upTo} has read; empty if there is none. */
   static Buffer of(RoutingContext context) {
     Buffer body = context.get(KEY);
     return body == null ? Buffer.buffer() : body;
+  }
+
+  /** The JSON of a large body, which was parsed on another thread; null: it is not parsed. */
+  static Object parsed(RoutingContext context) {
+    return context.get(PARSED);
   }
 
   /** A handler that reads the body, and calls the next handler when it is whole. */
@@ -40,11 +51,13 @@ final class RequestBodies {
     private final RoutingContext context;
     private final int bodyBytesMax;
     private final Buffer body = Buffer.buffer();
+    private final FairShare.Account account;
     private boolean answered;
 
     Body(RoutingContext context, int bodyBytesMax) {
       this.context = context;
       this.bodyBytesMax = bodyBytesMax;
+      account = bytes.of(Callers.user(context));
     }
 
     void read() {
@@ -53,11 +66,13 @@ final class RequestBodies {
         whole();
         return;
       }
-      checkRoom(announced(request));
+      long announced = announced(request);
+      takeRoom(announced);
+      account.give(announced);
       context.addEndHandler(
           done -> {
             answered = true;
-            bytes -= body.length();
+            account.give(body.length());
           });
       if (request.version() != HttpVersion.HTTP_1_0
           && "100-continue".equalsIgnoreCase(request.getHeader(HttpHeaders.EXPECT))) {
@@ -77,17 +92,16 @@ final class RequestBodies {
       }
     }
 
-    private void checkRoom(long more) {
+    private void takeRoom(long more) {
       if (body.length() + more > bodyBytesMax) {
         throw new ApiFailure(413, "the body has more than " + bodyBytesMax + " bytes");
       }
-      if (bytes + more > bytesMax) {
+      if (!account.tryTake(more)) {
         throw new ApiFailure(
             503,
             Refusal.OVERLOADED.name(),
-            "the requests under way have bodies of %s bytes, the limit (http-bytes-in-flight-max):"
-                    .formatted(bytesMax)
-                + " try again after a pause");
+            "%s; the limit of the node is http-bytes-in-flight-max: try again after a pause"
+                .formatted(account.refusal().words()));
       }
     }
 
@@ -96,19 +110,39 @@ final class RequestBodies {
         return;
       }
       try {
-        checkRoom(part.length());
+        takeRoom(part.length());
         body.appendBuffer(part);
-        bytes += part.length();
       } catch (ApiFailure e) {
         context.fail(e);
       }
     }
 
     private void whole() {
-      if (!answered) {
-        context.put(KEY, body);
-        context.next();
+      if (answered) {
+        return;
       }
+      context.put(KEY, body);
+      Callable<Object> parser =
+          body.length() > JsonSize.HEAVY_BYTES ? Requests.parser(context, body) : null;
+      if (parser == null) {
+        context.next();
+        return;
+      }
+      HeavyWork.of(context.vertx())
+          .run(Callers.user(context), body.length(), parser)
+          .onComplete(this::parsed);
+    }
+
+    private void parsed(AsyncResult<Object> json) {
+      if (answered) {
+        return;
+      }
+      if (json.failed()) {
+        context.fail(ApiFailure.of(json.cause()));
+        return;
+      }
+      context.put(PARSED, json.result());
+      context.next();
     }
   }
 }

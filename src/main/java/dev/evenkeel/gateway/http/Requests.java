@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.http;
 
+import dev.evenkeel.gateway.access.JsonSize;
 import dev.evenkeel.protocol.Names;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
@@ -11,12 +12,10 @@ import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.RoutingContext;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.Callable;
 
 /** Reads HTTP requests. All methods throw {@link ApiFailure}. */
 final class Requests {
-  /** Most values in a JSON body: a thousand messages with all their headers. */
-  static final int VALUES_MAX = 100_000;
-
   private Requests() {}
 
   static boolean isJson(RoutingContext context) {
@@ -31,9 +30,14 @@ final class Requests {
 
   /** The JSON values of a body with one value per line; it skips empty lines. */
   static JsonArray jsonLines(RoutingContext context) {
+    return RequestBodies.parsed(context) instanceof JsonArray lines
+        ? lines
+        : jsonLines(body(context));
+  }
+
+  private static JsonArray jsonLines(Buffer body) {
     JsonArray values = new JsonArray();
     int number = 0;
-    Buffer body = body(context);
     checkValues(body);
     for (String line : (Iterable<String>) body.toString().lines()::iterator) {
       number++;
@@ -49,6 +53,14 @@ final class Requests {
       throw ApiFailure.invalid("the body has no lines: send one message per line");
     }
     return values;
+  }
+
+  /** Parses a body by its type, whatever thread it is called from; null: it is not JSON. */
+  static Callable<Object> parser(RoutingContext context, Buffer body) {
+    if (isJsonLines(context)) {
+      return () -> jsonLines(body);
+    }
+    return isJson(context) ? () -> json(body) : null;
   }
 
   /** The media type without its parameters, lower case; empty if there is none. */
@@ -97,7 +109,11 @@ final class Requests {
   }
 
   static Object json(RoutingContext context) {
-    Buffer body = body(context);
+    Object parsed = RequestBodies.parsed(context);
+    return parsed == null ? json(body(context)) : parsed;
+  }
+
+  private static Object json(Buffer body) {
     if (body.length() == 0) {
       throw ApiFailure.invalid("the body is empty: send JSON");
     }
@@ -116,27 +132,9 @@ final class Requests {
     }
   }
 
-  /**
-   * Refuses a body of very many small values, because each takes much more memory than its text.
-   */
   private static void checkValues(Buffer body) {
-    if (body.length() <= VALUES_MAX) {
-      return;
-    }
-    int values = 0;
-    boolean inText = false;
-    for (int i = 0; i < body.length(); i++) {
-      byte next = body.getByte(i);
-      if (next == '"') {
-        inText = !inText;
-      } else if (inText && next == '\\') {
-        i++;
-      } else if (!inText && (next == ',' || next == '{' || next == '[' || next == '\n')) {
-        values++;
-      }
-    }
-    if (values > VALUES_MAX) {
-      throw new ApiFailure(413, "the body has more than " + VALUES_MAX + " JSON values");
+    if (JsonSize.hasTooManyValues(body)) {
+      throw new ApiFailure(413, "the body has more than " + JsonSize.VALUES_MAX + " JSON values");
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.http;
 
+import dev.evenkeel.gateway.access.JsonSize;
 import dev.evenkeel.protocol.ClusterDefaults;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.settings.Setting;
@@ -52,7 +53,7 @@ public final class WebOptions extends SettingValues<WebOptions> {
       SETTINGS
           .size("bytesInFlightMax")
           .unless(32L << 20)
-          .from(ProduceRoute.MESSAGES_BYTES_MAX)
+          .from(JsonSize.MESSAGES_BYTES_MAX)
           .to(1L << 40)
           .help("Bytes of the bodies of HTTP requests that wait for answers.");
 

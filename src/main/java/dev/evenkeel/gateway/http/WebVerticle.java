@@ -4,6 +4,8 @@ import dev.evenkeel.api.DescribeCluster;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.cluster.SharedMaps;
+import dev.evenkeel.bus.share.Scarce;
+import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.gateway.ServerTls;
 import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.gateway.live.LiveHub;
@@ -76,7 +78,7 @@ public final class WebVerticle extends VerticleBase {
             .setMaxWebSocketFrameSize(FRAME_BYTES_MAX)
             .setMaxWebSocketMessageSize(FRAME_BYTES_MAX);
     String node = config.get(WebOptions.NODE);
-    Connections connections = new Connections(config, MonotonicClock.millis());
+    Connections connections = new Connections(config, Shares.of(vertx), MonotonicClock.millis());
     vertx.setPeriodic(config.tickMillis(), timer -> connections.tick(MonotonicClock.millis()));
     return ServerTls.open(vertx, "http", config.get(WebOptions.TLS))
         .compose(
@@ -95,7 +97,12 @@ public final class WebVerticle extends VerticleBase {
               if (tls != null) {
                 tls.applyTo(options);
               }
-              RequestBodies bodies = new RequestBodies(config.get(WebOptions.BYTES_IN_FLIGHT_MAX));
+              RequestBodies bodies = 
+                  new RequestBodies(
+                      Shares.of(vertx)
+                          .divide(
+                              Scarce.HTTP_BYTES_IN_FLIGHT,
+                              config.get(WebOptions.BYTES_IN_FLIGHT_MAX)));
               Callers callers = new Callers(access, bodies, connections);
               Api api = new Api(vertx, callers, config.get(WebOptions.LOCAL_ONLY));
               live =

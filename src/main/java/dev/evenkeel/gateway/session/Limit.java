@@ -29,6 +29,11 @@ enum Limit {
     }
   }
 
+  /** The limit as it is divided among users. */
+  Reached reached(RefusedException share) {
+    return new Reached(this, share.words());
+  }
+
   /**
    * @param state with the value of the limit as {@code %s}
    */

@@ -98,6 +98,11 @@ record SessionAddresses(String node, SessionRules rules) {
     return here ? Answerer.HERE : Answerer.ELSEWHERE;
   }
 
+  /** Whether it takes questions as JSON. */
+  static boolean isApi(String address) {
+    return API.contains(address);
+  }
+
   /** Whether questions there are about topics, groups and nodes, and not messages. */
   static boolean ofSettings(String address) {
     return API.contains(address)

@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.session;
 
+import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.Frames;
@@ -9,8 +10,10 @@ import dev.evenkeel.bus.frame.FrameSocket;
 import dev.evenkeel.bus.frame.Hello;
 import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.bus.share.FairShare;
+import dev.evenkeel.bus.share.HeavyWork;
 import dev.evenkeel.gateway.access.Access.Caller;
 import dev.evenkeel.gateway.access.ApiRules;
+import dev.evenkeel.gateway.access.JsonSize;
 import dev.evenkeel.gateway.access.Principal;
 import dev.evenkeel.gateway.access.PrincipalQuota;
 import dev.evenkeel.gateway.access.SessionRules;
@@ -26,7 +29,10 @@ import io.vertx.core.eventbus.Message;
 import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.Json;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -103,6 +109,12 @@ final class SessionConnection {
   /** Whether the client does not read, so that nothing is read from it. */
   private boolean held;
 
+  /** Whether a large question is parsed, so that nothing is read from the client. */
+  private boolean parsing;
+
+  /** Requests that had come with it. */
+  private final Deque<SessionFrame> waiting = new ArrayDeque<>(0);
+
   /** While held: when the last bytes went out. */
   private long progressMillis;
 
@@ -129,6 +141,10 @@ final class SessionConnection {
 
   private void received(SessionFrame frame) {
     if (state == State.CLOSED) {
+      return;
+    }
+    if (parsing && (frame.kind() == FrameKind.REQUEST || frame.kind() == FrameKind.TRACE)) {
+      waiting.add(frame);
       return;
     }
     port.meters().bytesReceived.add(SessionFrame.HEAD_BYTES + frame.body().length());
@@ -160,7 +176,15 @@ final class SessionConnection {
         Math.max(
             port.limits().get(SessionOptions.BODY_BYTES_MAX),
             Math.min(hello.answerBytesMax(), Hello.ANSWER_BYTES_MAX));
-    session = port.sessions().welcomed(hello.session(), principal.name());
+    try {
+      session = port.sessions().welcomed(hello.session(), principal.name());
+    } catch (Limit.Reached e) {
+      // No REFUSAL: a client would take its token for wrong.
+      port.meters().refused(e);
+      end(CloseReason.LIMIT, e.getMessage());
+      return;
+    }
+    socket.room(session.room());
     port.strangers().left(this);
     state = State.OPEN;
     sinceMillis = listener.nowMillis();
@@ -193,26 +217,109 @@ final class SessionConnection {
   // ---- requests ----
 
   private void request(SessionFrame frame) {
-    String address = frame.address();
-    long timeoutMillis = Math.max(1, Math.min(frame.timeoutMillis(), TIMEOUT_MILLIS_MAX));
-    Buffer body = frame.requestBody();
-    int bytes = frame.body().length();
-    String parent = takeTraceparent(frame.correlation());
     Principal principal = principal();
     if (principal == null) {
       return;
     }
-    Answerer answerer;
+    Asked asked =
+        new Asked(
+            principal,
+            frame.correlation(),
+            frame.address(),
+            frame.requestBody(),
+            frame.body().length(),
+            Math.max(1, Math.min(frame.timeoutMillis(), TIMEOUT_MILLIS_MAX)),
+            takeTraceparent(frame.correlation()),
+            null);
     port.meters().requests.increment();
+    Answerer answerer;
     try {
-      answerer = port.addresses().answerer(principal, session.id(), address, body);
-      count(address, bytes);
+      if (SessionAddresses.isApi(asked.address)) {
+        JsonSize.check(asked.address, asked.body);
+        if (asked.body.length() > JsonSize.HEAVY_BYTES) {
+          parse(asked);
+          return;
+        }
+      }
+      answerer = port.addresses().answerer(principal, session.id(), asked.address, asked.body);
+      count(asked.address, asked.bytes);
     } catch (RefusedException e) {
-      denied(principal, address, e);
-      refuse(frame.correlation(), e);
+      denied(principal, asked.address, e);
+      refuse(asked.correlation, e);
       return;
     }
-    DeliveryOptions options = FrameCodec.options(body, timeoutMillis);
+    request(asked, answerer);
+  }
+
+  /**
+   * A request of the client.
+   *
+   * @param bytes of the whole frame
+   * @param traceparent its span, or null
+   * @param json the body of a large question, which was parsed; else null
+   */
+  private record Asked(
+      Principal principal,
+      int correlation,
+      String address,
+      Buffer body,
+      int bytes,
+      long timeoutMillis,
+      String traceparent,
+      JsonObject json) {
+    Asked parsed(JsonObject question) {
+      return new Asked(
+          principal, correlation, address, body, bytes, timeoutMillis, traceparent, question);
+    }
+  }
+
+  /**
+   * Parses a large question on another thread. Until that is done, nothing more is read from the
+   * client, so its requests keep their order.
+   */
+  private void parse(Asked asked) {
+    count(asked.address, asked.bytes);
+    parsing = true;
+    socket.pause();
+    HeavyWork.of(port.vertx())
+        .run(
+            asked.principal.name(),
+            asked.body.length(),
+            () -> SessionRules.api(asked.principal, asked.address, asked.body))
+        .onComplete(done -> parsed(asked, done));
+  }
+
+  private void parsed(Asked asked, AsyncResult<JsonObject> question) {
+    parsing = false;
+    if (state != State.OPEN) {
+      countDone(asked.address, asked.bytes);
+      return;
+    }
+    if (question.succeeded()) {
+      request(asked.parsed(question.result()), Answerer.HERE);
+    } else {
+      RefusedException refused = RefusedException.of(question.cause());
+      countDone(asked.address, asked.bytes);
+      denied(asked.principal, asked.address, refused);
+      refuse(asked.correlation, refused);
+    }
+    while (!parsing && state == State.OPEN && !waiting.isEmpty()) {
+      received(waiting.remove());
+    }
+    if (!parsing && !held) {
+      sinceMillis = listener.nowMillis();
+      socket.resume();
+    }
+  }
+
+  /** The request was counted and may be passed on. */
+  private void request(Asked asked, Answerer answerer) {
+    Principal principal = asked.principal;
+    String address = asked.address;
+    DeliveryOptions options =
+        asked.json == null
+            ? FrameCodec.options(asked.body, asked.timeoutMillis)
+            : new DeliveryOptions().setSendTimeout(asked.timeoutMillis);
     if (SessionAddresses.namesSender(address)) {
       options.addHeader(Frames.SESSION, session.id());
       if (principal.bound()) {
@@ -221,33 +328,39 @@ final class SessionConnection {
           options.addHeader(Frames.MAY_CONSUME, String.join(",", principal.topicsToConsume()));
         }
       }
+    } else if (SessionAddresses.isApi(address) && principal.bound()) {
+      options.addHeader(Frames.USER, principal.name());
     }
-    if (parent != null) {
-      options.addHeader(Frames.TRACEPARENT, parent);
+    if (asked.traceparent != null) {
+      options.addHeader(Frames.TRACEPARENT, asked.traceparent);
     }
     if (answerer == Answerer.ELSEWHERE) {
       port.meters().relayed.increment();
     } else {
       options.setLocalOnly(true);
     }
-    int correlation = frame.correlation();
-    PrincipalQuota.Turn turn = PrincipalQuota.turn(port.vertx(), principal, address, body);
+    PrincipalQuota.Turn turn =
+        asked.json == null
+            ? PrincipalQuota.turn(port.vertx(), principal, address, asked.body)
+            : address.equals(ApiAddresses.PRODUCE)
+                ? PrincipalQuota.turn(port.vertx(), principal, asked.json)
+                : null;
     if (turn == null) {
-      pass(principal, correlation, address, body, bytes, options);
+      pass(asked, options);
       return;
     }
     turn.come()
         .onComplete(
             done -> {
               if (done.succeeded() && state == State.OPEN) {
-                pass(principal, correlation, address, body, bytes, options)
+                pass(asked, options)
                     .onSuccess(answer -> turn.answered(answer.body()))
                     .onFailure(turn::failed);
                 return;
               }
-              countDone(address, bytes);
+              countDone(address, asked.bytes);
               if (state == State.OPEN) {
-                refuse(correlation, RefusedException.of(done.cause()));
+                refuse(asked.correlation, RefusedException.of(done.cause()));
               }
             });
   }
@@ -288,24 +401,24 @@ final class SessionConnection {
   }
 
   /** Passes a request on to whoever answers. */
-  private Future<Message<Object>> pass(
-      Principal principal,
-      int correlation,
-      String address,
-      Buffer body,
-      int bytes,
-      DeliveryOptions options) {
-    Buffer asked =
-        address.equals(Addresses.VIEW) ? SessionRules.viewQuestion(principal, body) : body;
+  private Future<Message<Object>> pass(Asked asked, DeliveryOptions options) {
+    String address = asked.address;
+    Buffer body = asked.body;
+    Object question =
+        asked.json != null
+            ? asked.json
+            : address.equals(Addresses.VIEW)
+                ? SessionRules.viewQuestion(asked.principal, body)
+                : body;
     Supplier<Future<Message<Object>>> request =
-        () -> port.vertx().eventBus().request(address, asked, options);
+        () -> port.vertx().eventBus().request(address, question, options);
     return (port.spans() == null ? request.get() : port.spans().of(address, body, options, request))
         .onComplete(
             done -> {
-              countDone(address, bytes);
-              audit(principal, address, body, done);
+              countDone(address, asked.bytes);
+              audit(asked, done);
               if (state == State.OPEN) {
-                answer(correlation, address, done, given -> shown(principal, address, body, given));
+                answer(asked.correlation, address, done, given -> shown(asked, given));
               }
             });
   }
@@ -319,50 +432,57 @@ final class SessionConnection {
   }
 
   /** Notes an administrative act. */
-  private void audit(
-      Principal principal, String address, Buffer body, AsyncResult<Message<Object>> done) {
-    if (SessionAddresses.ofSettings(address)) {
-      JsonObject question = question(body);
-      if (question != null && ApiRules.changes(address, question)) {
+  private void audit(Asked asked, AsyncResult<Message<Object>> done) {
+    if (SessionAddresses.ofSettings(asked.address)) {
+      JsonObject question = question(asked);
+      if (question != null && ApiRules.changes(asked.address, question)) {
         String failure = done.succeeded() ? null : done.cause().getMessage();
         port.access()
             .audit()
             .acted(
-                principal.name(),
+                asked.principal.name(),
                 socket.remoteHost(),
                 VIA,
-                ApiRules.words(address, question),
+                ApiRules.words(asked.address, question),
                 failure);
       }
     }
   }
 
   /** The question to an API address; null: it is not JSON, and had no effect. */
-  private static JsonObject question(Buffer body) {
+  private static JsonObject question(Asked asked) {
     try {
-      return new JsonObject(body);
+      return asked.json == null ? new JsonObject(asked.body) : asked.json;
     } catch (DecodeException | ClassCastException e) {
       return null;
     }
   }
 
-  private Buffer shown(Principal principal, String address, Buffer body, Buffer answer) {
-    Buffer visible = visible(principal, address, body, answer);
-    return port.addresses().rules().owned(principal, address, body, visible);
+  private Buffer shown(Asked asked, Buffer answer) {
+    Buffer visible = visible(asked, answer);
+    return port.addresses().rules().owned(asked.principal, asked.address, asked.body, visible);
   }
 
   /** The part of an answer that the principal may see. */
-  private static Buffer visible(Principal principal, String address, Buffer body, Buffer answer) {
-    if (principal.seesAll()) {
+  private static Buffer visible(Asked asked, Buffer answer) {
+    if (asked.principal.seesAll()) {
       return answer;
     }
-    if (address.equals(Addresses.VIEW)) {
-      return SessionRules.visibleView(principal, answer);
+    if (asked.address.equals(Addresses.VIEW)) {
+      return SessionRules.visibleView(asked.principal, answer);
     }
-    return SessionAddresses.ofSettings(address)
+    return SessionAddresses.ofSettings(asked.address)
         ? Json.encodeToBuffer(
-            ApiRules.visible(principal, address, question(body), Json.decodeValue(answer)))
+            ApiRules.visible(
+                asked.principal, asked.address, question(asked), Json.decodeValue(answer)))
         : answer;
+  }
+
+  /** A large question is passed on as JSON, and is answered so. */
+  private static Buffer buffer(Object answer) {
+    return answer instanceof JsonObject || answer instanceof JsonArray
+        ? Json.encodeToBuffer(answer)
+        : VertxLink.buffer(answer);
   }
 
   private void answer(
@@ -374,7 +494,7 @@ final class SessionConnection {
       refuse(correlation, VertxLink.refusal(address, done.cause()));
       return;
     }
-    Buffer answer = visible.apply(VertxLink.buffer(done.result().body()));
+    Buffer answer = visible.apply(buffer(done.result().body()));
     int bytes = answer.length();
     if (bytes < LARGE_ANSWER_BYTES) {
       send(FrameKind.ANSWER, correlation, answer);
@@ -465,7 +585,9 @@ final class SessionConnection {
       // A token that is another user's now counts for the former one until then.
       listening = port.listening().of(principal.name());
     }
-    listening.take(1);
+    if (!listening.tryTake(1)) {
+      throw Limit.LISTENING.reached(listening.refusal());
+    }
     Buffer head = SessionFrame.addressed(address);
     MessageConsumer<Object> made =
         port.vertx()
@@ -532,7 +654,7 @@ final class SessionConnection {
       held = false;
       sinceMillis = listener.nowMillis();
       pushes.drained();
-      if (!held) {
+      if (!held && !parsing) {
         socket.resume();
       }
     }
@@ -566,7 +688,7 @@ final class SessionConnection {
           if (nowMillis - progressMillis > silenceMillisMax) {
             cutOff("it has taken no bytes for " + silenceMillisMax + " ms");
           }
-        } else if (nowMillis - sinceMillis > silenceMillisMax) {
+        } else if (!parsing && nowMillis - sinceMillis > silenceMillisMax) {
           end(
               CloseReason.SILENT,
               "nothing came within %s ms: send at least a PING every %s ms"
@@ -663,6 +785,7 @@ final class SessionConnection {
       listening.give(consumers.size());
     }
     consumers.clear();
+    waiting.clear();
     SessionAddresses.SHARED.forEach(address -> listener.unlisten(address, this));
     pushes.end();
     if (session == null) {

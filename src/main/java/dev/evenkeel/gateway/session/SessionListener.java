@@ -93,7 +93,7 @@ final class SessionListener extends VerticleBase {
         new FrameSocket(
             accepted, port.limits().get(SessionOptions.HELLO_BYTES_MAX), port.sessions());
     try {
-      port.sessions().came();
+      came();
     } catch (RefusedException e) {
       port.meters().refused(e);
       port.meters().closed(CloseReason.LIMIT);
@@ -107,6 +107,20 @@ final class SessionListener extends VerticleBase {
     SessionConnection goes =
         port.strangers().came(connection, Strangers.source(accepted.remoteAddress()));
     if (goes != null) {
+      goes.makeRoom();
+    }
+  }
+
+  /** If the node is full, one goes that has not said HELLO: users leave room for each other. */
+  private void came() {
+    try {
+      port.sessions().came();
+    } catch (RefusedException full) {
+      SessionConnection goes = port.strangers().evict();
+      if (goes == null) {
+        throw full;
+      }
+      port.sessions().cameInstead();
       goes.makeRoom();
     }
   }

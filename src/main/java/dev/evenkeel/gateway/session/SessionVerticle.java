@@ -67,7 +67,7 @@ public final class SessionVerticle extends VerticleBase {
     String host = config.get(SessionOptions.HOST);
     int number = config.get(SessionOptions.PORT);
     String node = Names.check("node", config.get(SessionOptions.NODE));
-    Sessions sessions = new Sessions(config);
+    Sessions sessions = new Sessions(config, Shares.of(vertx));
     scope = Meters.of(vertx).scope("sessions");
     Welcome formed = welcome(config, node, host, number);
     List<Future<?>> listening = new ArrayList<>();

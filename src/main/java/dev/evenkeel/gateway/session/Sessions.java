@@ -1,6 +1,9 @@
 package dev.evenkeel.gateway.session;
 
 import dev.evenkeel.bus.frame.FrameRoom;
+import dev.evenkeel.bus.share.FairShare;
+import dev.evenkeel.bus.share.Scarce;
+import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.Map;
@@ -23,12 +26,24 @@ final class Sessions implements FrameRoom {
   private final Map<String, Session> byId = new ConcurrentHashMap<>();
   private final AtomicInteger connections = new AtomicInteger();
   private final AtomicInteger requests = new AtomicInteger();
-  private final AtomicLong bytes = new AtomicLong();
   private final AtomicLong arriving = new AtomicLong();
   private final SessionOptions limits;
 
-  Sessions(SessionOptions limits) {
+  /** Connections that have said HELLO. */
+  private final FairShare opened;
+
+  private final FairShare bytes;
+  private final FairShare arrivingOfUsers;
+
+  /**
+   * @param shares where connections and bytes of users count
+   */
+  Sessions(SessionOptions limits, Shares shares) {
     this.limits = limits;
+    long bytesMax = limits.get(SessionOptions.NODE_BYTES_IN_FLIGHT_MAX);
+    opened = shares.divide(Scarce.CONNECTIONS, limits.get(SessionOptions.CONNECTIONS_MAX));
+    bytes = shares.divide(Scarce.BYTES_IN_FLIGHT, bytesMax);
+    arrivingOfUsers = shares.divide(Scarce.BYTES_ARRIVING, bytesMax);
   }
 
   /** One session: all connections that a client has to this node. */
@@ -38,6 +53,9 @@ final class Sessions implements FrameRoom {
     private final AtomicInteger requests = new AtomicInteger();
     private final AtomicInteger questions = new AtomicInteger();
     private final AtomicLong bytes = new AtomicLong();
+    private final FairShare.Account opened;
+    private final FairShare.Account bytesOfUser;
+    private final FairShare.Account arriving;
 
     /** Guarded by the map. */
     private int connections;
@@ -45,6 +63,26 @@ final class Sessions implements FrameRoom {
     private Session(String id, String user) {
       this.id = id;
       this.user = user;
+      opened = Sessions.this.opened.of(user);
+      bytesOfUser = Sessions.this.bytes.of(user);
+      arriving = arrivingOfUsers.of(user);
+    }
+
+    /** The room for its requests that have not come whole. */
+    FrameRoom room() {
+      return new FrameRoom() {
+        @Override
+        public void take(int more) {
+          if (!arriving.tryTake(more)) {
+            throw Limit.ARRIVING_BYTES.reached(arriving.refusal());
+          }
+        }
+
+        @Override
+        public void give(int less) {
+          arriving.give(less);
+        }
+      };
     }
 
     String id() {
@@ -117,23 +155,19 @@ final class Sessions implements FrameRoom {
             "this session has %s bytes in flight",
             limits.get(SessionOptions.SESSION_BYTES_IN_FLIGHT_MAX));
       }
-      if (Sessions.this.bytes.addAndGet(moreOfNode)
-          > limits.get(SessionOptions.NODE_BYTES_IN_FLIGHT_MAX)) {
-        Sessions.this.bytes.addAndGet(-moreOfNode);
+      if (!bytesOfUser.tryTake(moreOfNode)) {
         bytes.addAndGet(-more);
-        throw Limit.NODE_BYTES.reached(
-            "the sessions of this node have %s bytes in flight",
-            limits.get(SessionOptions.NODE_BYTES_IN_FLIGHT_MAX));
+        throw Limit.NODE_BYTES.reached(bytesOfUser.refusal());
       }
     }
 
     private void give(int less, int lessOfNode) {
       bytes.addAndGet(-less);
-      Sessions.this.bytes.addAndGet(-lessOfNode);
+      bytesOfUser.give(lessOfNode);
     }
   }
 
-  /** Requests that have not come whole may take as much as those in flight, and no more. */
+  /** Before HELLO: what has not come whole may take as much as what is in flight, and no more. */
   @Override
   public void take(int more) {
     if (arriving.addAndGet(more) > limits.get(SessionOptions.NODE_BYTES_IN_FLIGHT_MAX)) {
@@ -151,7 +185,7 @@ final class Sessions implements FrameRoom {
 
   /** Memory of requests that have not come whole. */
   long arrivingBytes() {
-    return arriving.get();
+    return arriving.get() + arrivingOfUsers.held();
   }
 
   /**
@@ -167,13 +201,32 @@ final class Sessions implements FrameRoom {
     }
   }
 
+  /** A connection comes instead of another one that is about to close. */
+  void cameInstead() {
+    connections.incrementAndGet();
+  }
+
   /**
    * A connection has said HELLO.
    *
    * @param user null: there are no users
-   * @throws RefusedException FORBIDDEN if the session is another user's
+   * @throws RefusedException FORBIDDEN if the session is another user's; OVERLOADED if the user has
+   *     too many connections
    */
   Session welcomed(String id, String user) {
+    FairShare.Account account = opened.of(user);
+    if (!account.tryTake(1)) {
+      throw Limit.CONNECTIONS.reached(account.refusal());
+    }
+    try {
+      return welcome(id, user);
+    } catch (RefusedException e) {
+      account.give(1);
+      throw e;
+    }
+  }
+
+  private Session welcome(String id, String user) {
     return byId.compute(
         id,
         (key, present) -> {
@@ -194,6 +247,7 @@ final class Sessions implements FrameRoom {
   /** A connection of a session ends. Returns whether it was the last one. */
   boolean left(Session session) {
     connections.decrementAndGet();
+    session.opened.give(1);
     return byId.compute(session.id, (key, present) -> --session.connections == 0 ? null : session)
         == null;
   }
@@ -216,6 +270,6 @@ final class Sessions implements FrameRoom {
   }
 
   long bytesInFlight() {
-    return bytes.get();
+    return bytes.held();
   }
 }

@@ -176,7 +176,8 @@ class WhatIfTest {
 
     WhatIf.Outcome plan(WhatIf change) {
       this.change = change;
-      return bench.core.whatIf(Bench.GROUP, change);
+      WhatIf.Question question = bench.core.whatIf(Bench.GROUP, change);
+      return question.outcome(question.plan());
     }
   }
 

@@ -10,6 +10,7 @@ import static org.awaitility.Awaitility.await;
 import dev.evenkeel.Closing;
 import dev.evenkeel.Wait;
 import dev.evenkeel.api.ApiAddresses;
+import dev.evenkeel.gateway.access.JsonSize;
 import dev.evenkeel.gateway.http.RawHttp.Answer;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.DeploymentOptions;
@@ -326,7 +327,7 @@ class HttpLimitsTest {
     deploy(Map.of());
     for (String type : List.of("application/json", "application/x-ndjson")) {
       for (String value : List.of("{},", "1,", "[],", "\n")) {
-        String body = "[" + value.repeat(Requests.VALUES_MAX) + "1]";
+        String body = "[" + value.repeat(JsonSize.VALUES_MAX) + "1]";
         HttpResponse<Buffer> answer =
             await(
                 client

@@ -9,7 +9,10 @@ import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.Readiness;
 import dev.evenkeel.bus.meters.Meters;
+import dev.evenkeel.bus.share.Scarce;
+import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.gateway.access.Access;
+import dev.evenkeel.gateway.access.JsonSize;
 import dev.evenkeel.gateway.live.LiveHub;
 import dev.evenkeel.protocol.Refusal;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -455,7 +458,7 @@ class WebVerticleTest {
     assertError(await(json.sendBuffer(Buffer.buffer("{"))), 400, "INVALID");
     assertError(await(json.sendBuffer(Buffer.buffer("[]"))), 400, "INVALID");
     assertError(await(json.sendBuffer(Buffer.buffer(""))), 400, "INVALID");
-    Buffer huge = Buffer.buffer(" ".repeat(JsonRoutes.SETTINGS_BYTES_MAX + 1));
+    Buffer huge = Buffer.buffer(" ".repeat(JsonSize.SETTINGS_BYTES_MAX + 1));
     assertError(await(json.sendBuffer(huge)), 413, "TOO_LARGE");
   }
 
@@ -523,8 +526,9 @@ class WebVerticleTest {
   void theDescriptionNamesExactlyTheRoutes() throws Exception {
     TreeSet<String> routes = new TreeSet<>();
     LiveHub hub = new LiveHub(vertx, "n1", () -> Future.failedFuture("not asked"), null);
-    RequestBodies bodies = new RequestBodies(1 << 20);
-    Connections connections = new Connections(new WebOptions(new JsonObject()), 0);
+    RequestBodies bodies = new RequestBodies(
+            Shares.of(vertx).divide(Scarce.HTTP_BYTES_IN_FLIGHT, 1 << 20));
+    Connections connections = new Connections(new WebOptions(new JsonObject()), Shares.of(vertx), 0);
     Callers callers =
         new Callers(
             Access.of(vertx, "n1", null).toCompletionStage().toCompletableFuture().get(),

@@ -21,6 +21,7 @@ import dev.evenkeel.bus.frame.FrameSocket;
 import dev.evenkeel.bus.frame.Hello;
 import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.bus.frame.Welcome;
+import dev.evenkeel.gateway.access.JsonSize;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.Bytes;
@@ -371,6 +372,58 @@ class SessionVerticleTest {
         .hasMessage("something: else");
     client.request(3, ApiAddresses.TOPICS, Buffer.buffer("{\"action\":\"list\"}"));
     assertThat(client.answer(3)).hasToString("{}");
+  }
+
+  @Test
+  void aQuestionHasAtMostSoManyValues() {
+    start();
+    Queue<Message<Object>> asked = new ConcurrentLinkedQueue<>();
+    vertx.eventBus().consumer(ApiAddresses.PRODUCE, asked::add);
+    TestClient client = welcomed(TestClient.session(1));
+    int correlation = 1;
+    for (String value : List.of("{},", "1,", "[],", "\n")) {
+      String body = "[" + value.repeat(JsonSize.VALUES_MAX) + "1]";
+      client.request(correlation, ApiAddresses.PRODUCE, Buffer.buffer(body));
+      assertThat(client.refusal(correlation++))
+          .returns(Refusal.TOO_LARGE, RefusedException::refusal)
+          .hasMessageContaining("100000 JSON values");
+    }
+    String settings = "{\"name\":\"" + "x".repeat(JsonSize.SETTINGS_BYTES_MAX) + "\"}";
+    client.request(correlation, ApiAddresses.TOPICS, Buffer.buffer(settings));
+    assertThat(client.refusal(correlation))
+        .returns(Refusal.TOO_LARGE, RefusedException::refusal)
+        .hasMessageContaining("at most ");
+    assertThat(asked).isEmpty();
+  }
+
+  /** Large questions are parsed on another thread, but nothing that comes later overtakes them. */
+  @Test
+  void largeQuestionsKeepTheirOrder() {
+    start();
+    Queue<Message<Object>> asked = new ConcurrentLinkedQueue<>();
+    vertx.eventBus().consumer(ApiAddresses.PRODUCE, asked::add);
+    TestClient client = welcomed(TestClient.session(1));
+    String large = "x".repeat(2 * JsonSize.HEAVY_BYTES);
+    for (int i = 1; i <= 20; i++) {
+      String payload = i % 2 == 0 ? "small" : large;
+      JsonObject message = new JsonObject().put("topic", "t").put("n", i).put("payload", payload);
+      String body = i == 7 ? "{" + large : message.encode();
+      client.request(i, ApiAddresses.PRODUCE, Buffer.buffer(body));
+    }
+    assertThat(client.refusal(7)).returns(Refusal.INVALID, RefusedException::refusal);
+    await().until(() -> asked.size() == 19);
+    int last = 0;
+    for (Message<Object> each : asked) {
+      JsonObject json =
+          each.body() instanceof JsonObject parsed ? parsed : new JsonObject((Buffer) each.body());
+      assertThat(json.getInteger("n")).isGreaterThan(last);
+      last = json.getInteger("n");
+      boolean isLarge = each.body() instanceof JsonObject;
+      assertThat(isLarge).isEqualTo(last % 2 == 1);
+    }
+    Message<Object> first = asked.remove();
+    first.reply(new JsonObject().put("shard", 1));
+    assertThat(client.expect(FrameKind.ANSWER).body().toJsonObject().getInteger("shard")).isOne();
   }
 
   @Test

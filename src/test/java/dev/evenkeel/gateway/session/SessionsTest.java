@@ -3,13 +3,19 @@ package dev.evenkeel.gateway.session;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.Refused;
+import dev.evenkeel.bus.frame.FrameRoom;
+import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.gateway.session.Sessions.Session;
 import dev.evenkeel.protocol.Refusal;
+import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import org.junit.jupiter.api.Test;
 
 class SessionsTest {
+  @Closing private final Vertx vertx = Vertx.vertx();
+
   private final Sessions sessions =
       new Sessions(
           new SessionOptions(
@@ -18,7 +24,8 @@ class SessionsTest {
                   .put("bodyBytesMax", 4_096)
                   .put("requestsInFlightMax", 2)
                   .put("sessionBytesInFlightMax", 6_000)
-                  .put("nodeBytesInFlightMax", 11_000)));
+                  .put("nodeBytesInFlightMax", 11_000)),
+          Shares.of(vertx));
 
   private Session session(String id) {
     sessions.came();
@@ -55,6 +62,43 @@ class SessionsTest {
     sessions.left();
     sessions.came();
     assertThat(sessions.connections()).isEqualTo(3);
+  }
+
+  @Test
+  void aUserHasHalfOfTheConnections() {
+    sessions.came();
+    sessions.came();
+    sessions.came();
+    Session many = sessions.welcomed("a", "many");
+    sessions.welcomed("a", "many");
+    reached(Limit.CONNECTIONS, "'many' has 2 of the 3 ", () -> sessions.welcomed("a", "many"));
+    Session one = sessions.welcomed("b", "one");
+    assertThat(sessions.left(one)).isTrue();
+    assertThat(sessions.left(many)).isFalse();
+    sessions.came();
+    assertThat(sessions.welcomed("a", "many")).isSameAs(many);
+    Refused.with(Refusal.FORBIDDEN, () -> sessions.welcomed("a", "one"));
+    assertThat(sessions.left(sessions.welcomed("b", "one"))).as("it holds nothing").isTrue();
+  }
+
+  @Test
+  void aUserHasHalfOfTheBytes() {
+    sessions.came();
+    sessions.came();
+    Session many = sessions.welcomed("a", "many");
+    Session one = sessions.welcomed("b", "one");
+    many.take(5_500);
+    reached(Limit.NODE_BYTES, "'many' has 5500 of the 11000 bytes", () -> many.take(1));
+    one.take(2_750);
+    reached(Limit.NODE_BYTES, "'one' has 2750 ", () -> one.take(1));
+    many.give(5_500);
+    one.take(2_750);
+    FrameRoom room = many.room();
+    room.take(5_500);
+    reached(Limit.ARRIVING_BYTES, "'many'", () -> room.take(1));
+    one.room().take(2_000);
+    room.give(5_500);
+    assertThat(sessions.arrivingBytes()).isEqualTo(2_000);
   }
 
   @Test
