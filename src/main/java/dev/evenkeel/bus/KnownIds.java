@@ -1,6 +1,7 @@
 package dev.evenkeel.bus;
 
 import dev.evenkeel.protocol.ProducerIds;
+import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.FeatureLevel;
@@ -29,6 +30,13 @@ public interface KnownIds {
 
   /** Names of the groups with a tag, see {@link ProducerIds}; a live view. */
   Collection<String> groups(int tag);
+
+  /**
+   * The rate that a group has, or null.
+   *
+   * @throws RefusedException UNAVAILABLE if this node does not know
+   */
+  Quota groupRate(String group);
 
   /** What all nodes read, see {@link FeatureLevel}. */
   int featureLevel();

@@ -167,7 +167,7 @@ public final class DispatcherVerticle extends VerticleBase {
     LocalObjects.put(
         vertx,
         LocalDispatcher.class,
-        new LocalDispatcher(((ContextInternal) context).nettyEventLoop(), this::expire));
+        new LocalDispatcher(((ContextInternal) context).nettyEventLoop(), this::expire, this::hasMembers));
     turns =
         new Turns<>(HEARTBEATS_MAX, HEARTBEAT_BYTES_MAX, Shares.of(vertx)::weight);
     scope = Meters.of(vertx).scope("dispatcher");
@@ -358,6 +358,20 @@ public final class DispatcherVerticle extends VerticleBase {
         now -> {
           try {
             done.complete(serving().expire(group, member));
+          } catch (RefusedException e) {
+            done.fail(e);
+          }
+        });
+    return done.future();
+  }
+
+  private Future<Boolean> hasMembers(String group) {
+    Promise<Boolean> done = Promise.promise();
+    context.runOnContext(
+        now -> {
+          try {
+            GroupState state = serving().core().find(group);
+            done.complete(state != null && state.hasMembers());
           } catch (RefusedException e) {
             done.fail(e);
           }

@@ -90,6 +90,11 @@ public final class ControlService {
     commits.add(new CommitQueue(group.log(), serve.context(), node::nowMillis));
   }
 
+  /** Looks whether rates of groups have to go. */
+  void lookAtRates() {
+    rates.look();
+  }
+
   private void answerAll() {
     on(Calls.SUBMIT_DATA, asked -> submitData(asked, DataCommand.Submitted.class));
     on(Calls.MANAGE_SHARDS, asked -> submitData(asked, DataCommand.Managed.class));

@@ -2,6 +2,8 @@ package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.bus.KnownIds;
+import dev.evenkeel.protocol.Quota;
+import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.TopicInfo;
 import java.util.Collection;
@@ -49,5 +51,10 @@ public final class MetaIds implements KnownIds {
   @Override
   public int featureLevel() {
     return tables.get().featureLevel();
+  }
+
+  @Override
+  public Quota groupRate(String group) {
+    return tables.get().quota(QuotaKind.GROUP_RATE, group);
   }
 }

@@ -367,6 +367,7 @@ public final class Service {
 
   /** Asks the other nodes whether they answer; called from time to time. */
   public void lookAtLinks() {
+    control.lookAtRates();
     for (String other : links.ask(node.others())) {
       long asked = MonotonicClock.millis();
       // An empty request, which is refused: that is an answer.

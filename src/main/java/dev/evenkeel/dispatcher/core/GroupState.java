@@ -196,6 +196,11 @@ public final class GroupState {
     return members;
   }
 
+  /** Whether it has members, or shards of it wait for some. */
+  public boolean hasMembers() {
+    return !members.isEmpty() || members.anyAbsent();
+  }
+
   /** Its shards, with their leases. */
   public GroupShards shards() {
     return shards;

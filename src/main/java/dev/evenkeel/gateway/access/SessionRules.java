@@ -13,6 +13,7 @@ import dev.evenkeel.bus.KnownIds;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ViewSince;
 import dev.evenkeel.bus.level.Report;
+import dev.evenkeel.bus.rate.ReserveRequest;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.ProducerIds;
@@ -37,6 +38,7 @@ import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Who may send what over a session: first, whatever the permissions, only what a client needs; then
@@ -64,7 +66,7 @@ public final class SessionRules {
     switch (op) {
       case SUBMIT_DATA -> data(principal, request);
       case SUBMIT_META -> meta(principal, request);
-      case RESERVE -> reserve(principal, Calls.RESERVE.asked(request).key());
+      case RESERVE -> reserve(principal, Calls.RESERVE.asked(request));
       default -> {
         if (principal.bound()) {
           read(principal, op, Frames.body(request));
@@ -252,13 +254,48 @@ public final class SessionRules {
     }
   }
 
-  /** Members share the rate of their group. All other quotas are kept by nodes. */
-  private static void reserve(Principal principal, Quota.Key key) {
+  /**
+   * Members share the rate of their group. All other quotas are kept by nodes. A member may name a
+   * rate for a group that has none; to change one takes more.
+   */
+  private void reserve(Principal principal, ReserveRequest asked) {
+    Quota.Key key = asked.key();
     if (key.kind() != QuotaKind.GROUP_RATE) {
       throw nodesOnly("time for the quota of a " + key.kind().word());
     }
-    if (principal.bound()) {
-      principal.require(Kind.GROUP, key.name());
+    if (!principal.bound()) {
+      return;
+    }
+    principal.require(Kind.GROUP, key.name());
+    if (asked.stated() == null || principal.has(Need.of(key.name(), Kind.ADMIN))) {
+      return;
+    }
+    Quota known = ids.groupRate(key.name());
+    if (known != null && !known.equals(asked.stated())) {
+      throw Refusal.FORBIDDEN.error(
+          "group '%s' has the rate %s, and the user '%s' needs the permission admin:%s to change it"
+              + " to %s: name no rate, or that one",
+          key.name(), known.limits(), principal.name(), key.name(), asked.stated().limits());
+    }
+  }
+
+  /** What a request changes for others, in a few words; null: nothing. */
+  public @Nullable String act(String address, Buffer request) {
+    if (!address.endsWith(CONTROL) || Frames.op(request) != Op.RESERVE) {
+      return null;
+    }
+    Quota stated = Calls.RESERVE.asked(request).stated();
+    return stated == null || stated.equals(knownRate(stated.name()))
+        ? null
+        : "quotas set kind=group-rate name=%s %s (named by a member)"
+            .formatted(stated.name(), stated.limits());
+  }
+
+  private @Nullable Quota knownRate(String group) {
+    try {
+      return ids.groupRate(group);
+    } catch (RefusedException unknown) {
+      return null;
     }
   }
 

@@ -230,6 +230,7 @@ final class SessionConnection {
             frame.body().length(),
             Math.max(1, Math.min(frame.timeoutMillis(), TIMEOUT_MILLIS_MAX)),
             takeTraceparent(frame.correlation()),
+            null,
             null);
     port.meters().requests.increment();
     Answerer answerer;
@@ -242,6 +243,8 @@ final class SessionConnection {
         }
       }
       answerer = port.addresses().answerer(principal, session.id(), asked.address, asked.body);
+      String act = principal.bound() ? port.addresses().rules().act(asked.address, asked.body) : null;
+      asked = act == null ? asked : asked.acting(act);
       count(asked.address, asked.bytes);
     } catch (RefusedException e) {
       denied(principal, asked.address, e);
@@ -257,6 +260,7 @@ final class SessionConnection {
    * @param bytes of the whole frame
    * @param traceparent its span, or null
    * @param json the body of a large question, which was parsed; else null
+   * @param act what it changes for others beside questions, for the audit log; null: nothing
    */
   private record Asked(
       Principal principal,
@@ -266,10 +270,16 @@ final class SessionConnection {
       int bytes,
       long timeoutMillis,
       String traceparent,
-      JsonObject json) {
+      JsonObject json,
+      String act) {
     Asked parsed(JsonObject question) {
       return new Asked(
-          principal, correlation, address, body, bytes, timeoutMillis, traceparent, question);
+          principal, correlation, address, body, bytes, timeoutMillis, traceparent, question, act);
+    }
+
+    Asked acting(String words) {
+      return new Asked(
+          principal, correlation, address, body, bytes, timeoutMillis, traceparent, json, words);
     }
   }
 
@@ -433,19 +443,17 @@ final class SessionConnection {
 
   /** Notes an administrative act. */
   private void audit(Asked asked, AsyncResult<Message<Object>> done) {
+    String act = asked.act;
     if (SessionAddresses.ofSettings(asked.address)) {
       JsonObject question = question(asked);
-      if (question != null && ApiRules.changes(asked.address, question)) {
-        String failure = done.succeeded() ? null : done.cause().getMessage();
-        port.access()
-            .audit()
-            .acted(
-                asked.principal.name(),
-                socket.remoteHost(),
-                VIA,
-                ApiRules.words(asked.address, question),
-                failure);
-      }
+      boolean changes = question != null && ApiRules.changes(asked.address, question);
+      act = changes ? ApiRules.words(asked.address, question) : null;
+    }
+    if (act != null) {
+      String failure = done.succeeded() ? null : done.cause().getMessage();
+      port.access()
+          .audit()
+          .acted(asked.principal.name(), socket.remoteHost(), VIA, act, failure);
     }
   }
 

@@ -24,6 +24,7 @@ import dev.evenkeel.gateway.access.SessionRules;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.NodePorts;
+import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.netty.channel.EventLoop;
@@ -163,6 +164,15 @@ public final class SessionVerticle extends VerticleBase {
       public int featureLevel() {
         LocalBroker broker = LocalBroker.of(vertx);
         return broker == null ? FeatureLevel.FIRST : broker.ids().featureLevel();
+      }
+
+      @Override
+      public Quota groupRate(String group) {
+        LocalBroker broker = LocalBroker.of(vertx);
+        if (broker == null) {
+          throw Refusal.UNAVAILABLE.error("this node has no broker, which knows the rates of groups");
+        }
+        return broker.ids().groupRate(group);
       }
 
       private KnownIds known(String what, long id) {

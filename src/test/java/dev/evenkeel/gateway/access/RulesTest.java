@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.Refused;
 import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.Permission;
+import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
@@ -61,7 +62,16 @@ class RulesTest {
         public int featureLevel() {
           return FeatureLevel.NEWEST;
         }
+
+        @Override
+        public Quota groupRate(String group) {
+          return group.equals("limited") ? rate(group, 10) : null;
+        }
       };
+
+  private static Quota rate(String group, int perSecond) {
+    return new Quota(QuotaKind.GROUP_RATE, group, 0, perSecond, 1_000);
+  }
 
   private final SessionRules rules = new SessionRules(IDS);
 
@@ -385,6 +395,36 @@ class RulesTest {
         Refusal.INVALID,
         () -> send(user("group:g"), true, Op.RESERVE, reserve(QuotaKind.GROUP_RATE, "g").u8(1)));
     refused(Refusal.FORBIDDEN, () -> send(user("admin:*"), true, Op.READ_QUOTAS, new Bytes()));
+  }
+
+  private static Bytes naming(Quota rate) {
+    return new Bytes()
+        .raw(ReserveRequest.CODEC.encode(new ReserveRequest(rate.key(), 0, 0, 1_000, rate)));
+  }
+
+  @Test
+  void onlyWhoAdministersAGroupChangesItsRate() {
+    Principal member = user("group:*");
+    send(member, true, Op.RESERVE, naming(rate("g", 10)));
+    send(member, true, Op.RESERVE, naming(rate("limited", 10)));
+    refused(
+        Refusal.FORBIDDEN, () -> send(member, true, Op.RESERVE, naming(rate("limited", 1))));
+    refused(
+        Refusal.FORBIDDEN, () -> send(member, true, Op.RESERVE, naming(rate("limited", 1_000))));
+    Principal admin = user("group:limited", "admin:limited");
+    send(admin, true, Op.RESERVE, naming(rate("limited", 1)));
+    send(Principal.ANYBODY, true, Op.RESERVE, naming(rate("limited", 1)));
+  }
+
+  @Test
+  void theAuditLogNotesARateThatAMemberNames() {
+    String address = Addresses.control("n1");
+    Buffer same = Frames.request(Op.RESERVE, naming(rate("limited", 10)));
+    assertThat(rules.act(address, same)).isNull();
+    Buffer other = Frames.request(Op.RESERVE, naming(rate("limited", 7)));
+    assertThat(rules.act(address, other)).contains("group-rate", "limited", "7/s", "by a member");
+    Buffer plain = Frames.request(Op.RESERVE, reserve(QuotaKind.GROUP_RATE, "limited"));
+    assertThat(rules.act(address, plain)).isNull();
   }
 
   @Test

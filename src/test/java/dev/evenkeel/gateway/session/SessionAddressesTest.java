@@ -13,6 +13,7 @@ import dev.evenkeel.bus.Op;
 import dev.evenkeel.gateway.access.Principal;
 import dev.evenkeel.gateway.access.SessionRules;
 import dev.evenkeel.gateway.session.SessionAddresses.Answerer;
+import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.Bytes;
@@ -32,6 +33,11 @@ class SessionAddressesTest {
 
   /** A node that knows no id, which no request here needs. */
   private static final class NoIds implements KnownIds {
+    @Override
+    public Quota groupRate(String group) {
+      return null;
+    }
+
     @Override
     public String topic(int id) {
       throw KnownIds.unheard("topic", id);

@@ -465,11 +465,12 @@ final class ConsumerShell
     long counted = sentMillis - LoopClock.AGE_MILLIS_MAX;
     core.heartbeatAnswered(counted);
     features.forEach(feature -> feature.heartbeatAnswered(counted));
+    // Before the shards: their messages may be here already.
+    groupLimited(assignment.groupRate() != null);
     if (broadcast == null) {
       assigned(assignment);
     }
     paused(assignment);
-    groupLimited(assignment.groupRate() != null);
     opening = assignment.opening();
     if (!opening) {
       topicsKnown = topics;
