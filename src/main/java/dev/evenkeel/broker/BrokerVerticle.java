@@ -12,6 +12,7 @@ import dev.evenkeel.broker.serve.MetaIds;
 import dev.evenkeel.broker.serve.RequestMetrics;
 import dev.evenkeel.broker.serve.Service;
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Asker;
 import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.LocalBroker;
 import dev.evenkeel.bus.LocalObjects;
@@ -29,7 +30,7 @@ import java.util.List;
 import java.util.ServiceLoader;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 
 /**
  * Serves a broker on the event bus: {@link Addresses#data}, {@link Addresses#control} and {@link
@@ -158,7 +159,7 @@ public final class BrokerVerticle extends VerticleBase {
         .mapEmpty();
   }
 
-  private void consume(String address, Function<Buffer, Future<Buffer>> handler) {
+  private void consume(String address, BiFunction<Buffer, Asker, Future<Buffer>> handler) {
     consumers.add(
         vertx
             .eventBus()

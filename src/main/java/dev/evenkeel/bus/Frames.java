@@ -25,6 +25,9 @@ public final class Frames {
   /** Header of a request that came over a session: the session's id. */
   public static final String SESSION = "session";
 
+  /** Header of a request that came over a connection of a session: what tells it from others. */
+  public static final String CONNECTION = "connection";
+
   /** Header of a request that a user's program has sent: the name of the user. */
   public static final String USER = "user";
 

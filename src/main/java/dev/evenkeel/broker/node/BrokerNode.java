@@ -332,9 +332,9 @@ public final class BrokerNode implements AutoCloseable {
     return readers;
   }
 
-  /** Reads that wait for a thread. */
-  public int readsWaiting() {
-    return readers.getQueue().size();
+  /** How many reads run at a time. */
+  public int readThreads() {
+    return READ_THREADS;
   }
 
   public Path dataDirectory() {

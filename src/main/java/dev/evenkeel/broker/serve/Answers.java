@@ -3,6 +3,7 @@ package dev.evenkeel.broker.serve;
 import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.Refusal.OVERLOADED;
 
+import dev.evenkeel.bus.Asker;
 import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.Refusal;
@@ -16,6 +17,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -25,24 +27,25 @@ public final class Answers {
 
   /** Answers a message with the result of {@code handler}. Every failure becomes an answer too. */
   public static void answer(Message<Object> message, Function<Buffer, Future<Buffer>> handler) {
-    answer(message, handler, refusal -> {});
+    answer(message, (request, asker) -> handler.apply(request), refusal -> {});
   }
 
   /**
    * The same, and counts refusals.
    *
+   * @param handler gets the request, and who has sent it
    * @param refused called with each refusal
    */
   public static void answer(
       Message<Object> message,
-      Function<Buffer, Future<Buffer>> handler,
+      BiFunction<Buffer, Asker, Future<Buffer>> handler,
       Consumer<Refusal> refused) {
     Future<Buffer> result;
     try {
       if (!(message.body() instanceof Buffer request)) {
         throw INVALID.error("the body of a request is a buffer");
       }
-      result = handler.apply(request);
+      result = handler.apply(request, Asker.of(message.headers()));
     } catch (RuntimeException e) {
       result = Future.failedFuture(e);
     }

@@ -32,7 +32,7 @@ final class BrokerMetrics {
    *
    * @param appends of the data log groups, in their order
    */
-  record Queues(List<Appender.Queue> appends, int fetchesWaiting) {}
+  record Queues(List<Appender.Queue> appends, int fetchesWaiting, int readsWaiting) {}
 
   private final BrokerNode node;
   private final Context context;
@@ -141,7 +141,10 @@ final class BrokerMetrics {
         "evenkeel.fetch.waiting",
         "Long polls waiting for messages",
         () -> lastQueues.fetchesWaiting());
-    scope.gauge("evenkeel.reads.waiting", "Reads waiting for a disk thread", node::readsWaiting);
+    scope.gauge(
+        "evenkeel.reads.waiting",
+        "Reads waiting for a disk thread",
+        () -> lastQueues.readsWaiting());
     scope.gauge("evenkeel.disk.free.bytes", "Free space where the data is", node.disk()::freeBytes);
     scope.gauge(
         "evenkeel.disk.free.min.bytes",

@@ -10,6 +10,7 @@ import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.DelayCounts;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.broker.state.ShardRecord;
+import dev.evenkeel.bus.Asker;
 import dev.evenkeel.bus.BodyAnswer;
 import dev.evenkeel.bus.Call;
 import dev.evenkeel.bus.Calls;
@@ -44,6 +45,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -64,7 +66,7 @@ public final class ControlService {
   private final OffsetFinder offsets;
   private final RateService rates;
   private final List<CommitQueue> commits = new ArrayList<>();
-  private final Map<Op, Function<Buffer, Future<Buffer>>> answers = new EnumMap<>(Op.class);
+  private final Map<Op, BiFunction<Buffer, Asker, Future<Buffer>>> answers = new EnumMap<>(Op.class);
 
   ControlService(
       ServeContext serve,
@@ -108,17 +110,17 @@ public final class ControlService {
     now(Calls.READ_MOVES, none -> ofMeta(tables -> tables.moves().oldestFirst()));
     on(Calls.RESERVE, rates::reserve);
     now(Calls.READ_QUOTAS, none -> rates.read());
-    on(Calls.READ_LEASE, this::readLease);
+    by(Calls.READ_LEASE, this::readLease);
     now(Calls.READ_SHARDS, this::readShards);
-    on(Calls.FIND_OFFSET, this::findOffset);
-    on(Calls.READ_BYTES, this::readBytes);
-    on(Calls.FETCH_RETRIES, failures::retries);
-    on(Calls.READ_DEAD_LETTERS, failures::deadLetters);
-    on(Calls.READ_RETRIES, failures::waiting);
+    by(Calls.FIND_OFFSET, this::findOffset);
+    by(Calls.READ_BYTES, this::readBytes);
+    by(Calls.FETCH_RETRIES, failures::retries);
+    by(Calls.READ_DEAD_LETTERS, failures::deadLetters);
+    by(Calls.READ_RETRIES, failures::waiting);
     now(Calls.READ_FAILURES, failures::figures);
-    on(Calls.READ_DELAYED, delayed::list);
-    on(Calls.CANCEL_DELAYED, delayed::cancel);
-    on(Calls.FIND_MOVED, delayed::findMoved);
+    by(Calls.READ_DELAYED, delayed::list);
+    by(Calls.CANCEL_DELAYED, delayed::cancel);
+    by(Calls.FIND_MOVED, delayed::findMoved);
     now(Calls.READ_LOGS, none -> readLogs());
     now(Calls.READ_SHARES, none -> Shares.of(serve.vertx()).uses());
     on(Calls.READ_BODY, this::readBody);
@@ -126,20 +128,29 @@ public final class ControlService {
   }
 
   private <Q, A> void on(Call<Q, A> call, Function<Q, Future<A>> answer) {
-    answers.put(call.op(), request -> answer.apply(call.asked(request)).map(call::answer));
+    by(call, (asked, asker) -> answer.apply(asked));
+  }
+
+  /**
+   * @param answer of a question by somebody
+   */
+  private <Q, A> void by(Call<Q, A> call, BiFunction<Q, Asker, Future<A>> answer) {
+    answers.put(
+        call.op(),
+        (request, asker) -> answer.apply(call.asked(request), asker).map(call::answer));
   }
 
   private <Q, A> void now(Call<Q, A> call, Function<Q, A> answer) {
     on(call, asked -> Future.succeededFuture(answer.apply(asked)));
   }
 
-  Future<Buffer> handle(Buffer request) {
+  Future<Buffer> handle(Buffer request, Asker asker) {
     Op op = Frames.op(request);
-    Function<Buffer, Future<Buffer>> answer = answers.get(op);
+    BiFunction<Buffer, Asker, Future<Buffer>> answer = answers.get(op);
     if (answer == null) {
       throw INVALID.error("%s is not for the control address of a broker", op);
     }
-    return answer.apply(request);
+    return answer.apply(request, asker);
   }
 
   private static void requireAllowed(Class<?> allowed, Object command) {
@@ -173,7 +184,7 @@ public final class ControlService {
     return commands.append(meta, Entry.of(command, node.nowMillis()));
   }
 
-  private Future<Reply> readLease(ReadLease asked) {
+  private Future<Reply> readLease(ReadLease asked, Asker asker) {
     String name = asked.group();
     Shard shard = asked.shard();
     boolean withStage = Boolean.TRUE.equals(asked.withStage());
@@ -187,6 +198,7 @@ public final class ControlService {
       return Future.succeededFuture(reply(lease, withStage));
     }
     return serve.read(
+        asker,
         () -> {
           Lease whole = group.state().leaseWithState(name, shard);
           if (whole == null) {
@@ -237,10 +249,11 @@ public final class ControlService {
         : new ShardStatus.Delayed(counts.messages(), counts.bytes(), counts.dueMillis());
   }
 
-  private Future<Long> findOffset(FindOffset asked) {
+  private Future<Long> findOffset(FindOffset asked, Asker asker) {
     Shard shard = asked.shard();
     LogGroupServer group = serve.readyGroupOf(shard);
     return serve.read(
+        asker,
         group,
         store -> {
           group.shard(shard);
@@ -248,10 +261,11 @@ public final class ControlService {
         });
   }
 
-  private Future<Long> readBytes(ReadBytes asked) {
+  private Future<Long> readBytes(ReadBytes asked, Asker asker) {
     Shard shard = asked.shard();
     LogGroupServer group = serve.readyGroupOf(shard);
     return serve.read(
+        asker,
         group,
         store -> {
           ShardRecord record = group.shard(shard);
@@ -265,7 +279,7 @@ public final class ControlService {
   /** This node's copy, whoever leads. */
   private Future<BodyAnswer> readBody(ReadBody asked) {
     LogGroupServer group = serve.group(asked.dataGroup());
-    return serve.read(() -> group.mender().have(asked.index()));
+    return serve.read(Asker.NODE, () -> group.mender().have(asked.index()));
   }
 
   /** All records of a kind in the meta log group. */

@@ -3,6 +3,7 @@ package dev.evenkeel.broker.serve;
 import dev.evenkeel.broker.state.DelayCounts;
 import dev.evenkeel.broker.state.DelayedBatch;
 import dev.evenkeel.broker.state.DelayedKey;
+import dev.evenkeel.bus.Asker;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Limits;
@@ -120,7 +121,7 @@ final class DelayedMoves {
     LogGroupServer group = sealed.group;
     Future.succeededFuture()
         .compose(begun -> open(shard, sealed))
-        .compose(epoch -> new MendingRead<>(serve, group, () -> read(shard, sealed, epoch)).run())
+        .compose(epoch -> new MendingRead<>(serve, group, Asker.NODE, () -> read(shard, sealed, epoch)).run())
         .compose(chunk -> send(shard, group, chunk))
         .onComplete(
             moved -> {

@@ -5,6 +5,7 @@ import static dev.evenkeel.protocol.Refusal.CORRUPT;
 import dev.evenkeel.broker.state.DelayCounts;
 import dev.evenkeel.broker.state.DelayedBatch;
 import dev.evenkeel.broker.state.DelayedKey;
+import dev.evenkeel.broker.state.LookBounds;
 import dev.evenkeel.protocol.DelayedId;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
@@ -27,14 +28,8 @@ import java.util.List;
  * @param store of the log group, at one moment
  */
 record DelayedReader(LogGroupServer group, Store store, Shard shard) {
-  /** An answer ends after so many bytes of batches, so that no search takes long. */
-  private static final int SEARCH_BYTES_MAX = 8 << 20;
-
-  /** And after so many batches. */
-  private static final int SEARCH_BATCHES_MAX = 10_000;
-
   /**
-   * Messages by due time.
+   * Messages by due time. It goes as far as {@link LookBounds} allows, and says where to go on.
    *
    * @param from where to begin
    * @param key only messages with this key; null: with any key or none
@@ -48,20 +43,17 @@ record DelayedReader(LogGroupServer group, Store store, Shard shard) {
         from.dueMillis() < counts.dueMillis()
             ? new DelayedKey(shard, counts.dueMillis(), 0)
             : new DelayedKey(shard, from.dueMillis(), from.serial());
-    int batches = 0;
-    long searched = 0;
+    LookBounds look = new LookBounds();
     long answered = 0;
     try (Store.Cursor cursor =
         store.scan(Store.Table.DELAYED, begin.bytes(), DelayedKey.last(shard))) {
       while (cursor.next()) {
         DelayedKey at = DelayedKey.of(cursor.key());
-        if (batches == SEARCH_BATCHES_MAX || searched >= SEARCH_BYTES_MAX) {
+        DelayedBatch batch = DelayedBatch.decode(cursor.value());
+        Batch bytes = bytes(batch);
+        if (!look.take(batch.batch().count(), bytes == null ? 0 : bytes.unpackedLength())) {
           return new DelayedAnswer(found, id(at, 0));
         }
-        DelayedBatch batch = DelayedBatch.decode(cursor.value());
-        batches++;
-        searched += batch.batch().length();
-        Batch bytes = bytes(batch);
         BatchReader reader = bytes == null ? null : bytes.reader(0);
         int position = -1;
         for (int i = 0; i < batch.batch().count(); i++) {

@@ -4,12 +4,14 @@ import static dev.evenkeel.protocol.Refusal.OVERLOADED;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
 import dev.evenkeel.broker.state.DelayedBatch;
+import dev.evenkeel.bus.Asker;
 import dev.evenkeel.bus.Calls.DelayedAt;
 import dev.evenkeel.bus.Calls.FindMoved;
 import dev.evenkeel.bus.Calls.Moved;
 import dev.evenkeel.bus.Calls.ReadDelayed;
 import dev.evenkeel.protocol.DataCommand.CancelDelayed;
 import dev.evenkeel.protocol.DelayedId;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
@@ -20,6 +22,7 @@ import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.Future;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +38,10 @@ import java.util.function.Function;
 final class DelayedService {
   private static final int MESSAGES_MAX = 1_000;
 
-  /** Most cancellations of a log group that wait. */
+  /** An answer ends after so many looks, so that no search takes long. */
+  private static final int LOOKS_MAX = 16;
+
+  /** Most cancellations of a log group that wait. Users share them. */
   private static final int WAITING_MAX = 1_000;
 
   /** A former leader may have changed the batch after it was read; a second one is unlikely. */
@@ -45,36 +51,95 @@ final class DelayedService {
   private final Map<LogGroupServer, Queue> queues = new HashMap<>();
 
   private static final class Queue {
-    private Future<?> last = Future.succeededFuture();
+    private final LookQueue turns = new LookQueue(1);
+    private final Map<String, Integer> byUser = new HashMap<>();
     private int waiting;
+
+    private void add(String user) {
+      int own = byUser.getOrDefault(user, 0);
+      boolean fits = user == null ? waiting < WAITING_MAX : own < WAITING_MAX - waiting;
+      if (!fits) {
+        throw OVERLOADED.error(
+            "%s cancellations wait for the log group of the shard%s: try again later",
+            waiting, user == null ? "" : ", and %s of them are yours".formatted(own));
+      }
+      waiting++;
+      byUser.put(user, own + 1);
+    }
+
+    private void remove(String user) {
+      waiting--;
+      byUser.computeIfPresent(user, (name, count) -> count == 1 ? null : count - 1);
+    }
   }
 
   DelayedService(ServeContext serve) {
     this.serve = serve;
   }
 
-  Future<DelayedAnswer> list(ReadDelayed asked) {
+  Future<DelayedAnswer> list(ReadDelayed asked, Asker asker) {
     int max = Math.max(1, Math.min(asked.max(), MESSAGES_MAX));
     Shard shard = asked.from().shard();
     LogGroupServer group = serve.readyGroupOf(shard);
-    return read(group, shard, reader -> reader.list(asked.from().id(), asked.key(), max));
+    return new Listing(group, shard, asker, asked.key(), max).go(asked.from().id(), LOOKS_MAX);
   }
 
-  private <T> Future<T> read(LogGroupServer group, Shard shard, Function<DelayedReader, T> reader) {
+  /** A list that is made look by look. */
+  private final class Listing {
+    private final LogGroupServer group;
+    private final Shard shard;
+    private final Asker asker;
+    private final byte[] key;
+    private final int max;
+    private final List<DelayedAnswer.DelayedCopy> found = new ArrayList<>();
+    private long bytes;
+
+    private Listing(LogGroupServer group, Shard shard, Asker asker, byte[] key, int max) {
+      this.group = group;
+      this.shard = shard;
+      this.asker = asker;
+      this.key = key;
+      this.max = max;
+    }
+
+    private Future<DelayedAnswer> go(DelayedId from, int looks) {
+      return read(asker, group, shard, reader -> reader.list(from, key, max - found.size()))
+          .compose(
+              answer -> {
+                for (DelayedAnswer.DelayedCopy each : answer.messages()) {
+                  found.add(each);
+                  bytes += each.copy() == null ? 0 : each.copy().length;
+                }
+                boolean done =
+                    answer.next() == null
+                        || found.size() == max
+                        || bytes >= Limits.FETCH_BYTES_MAX
+                        || looks == 1;
+                return done
+                    ? Future.succeededFuture(new DelayedAnswer(found, answer.next()))
+                    : go(answer.next(), looks - 1);
+              });
+    }
+  }
+
+  private <T> Future<T> read(
+      Asker asker, LogGroupServer group, Shard shard, Function<DelayedReader, T> reader) {
     return new MendingRead<>(
             serve,
             group,
+            asker,
             () -> group.state().read(store -> reader.apply(new DelayedReader(group, store, shard))))
         .run();
   }
 
-  Future<Moved> findMoved(FindMoved asked) {
+  Future<Moved> findMoved(FindMoved asked, Asker asker) {
     LogGroupServer group = serve.group(asked.dataGroup());
     DelayedId id = asked.former().id();
     group.requireReady();
     List<Shard> shards = group.state().tables().delays().of(asked.former().shard().topicId());
     return serve
         .read(
+            asker,
             group,
             store ->
                 shards.stream()
@@ -88,23 +153,19 @@ final class DelayedService {
                     found.map(DelayedId::serial).orElse(0L)));
   }
 
-  Future<Reply> cancel(DelayedAt asked) {
+  Future<Reply> cancel(DelayedAt asked, Asker asker) {
     Shard shard = asked.shard();
     DelayedId id = asked.id();
     LogGroupServer group = serve.readyGroupOf(shard);
     // Before it reads the disk for nothing.
     group.state().requireLevel(FeatureLevel.CANCELLING);
     Queue queue = queues.computeIfAbsent(group, none -> new Queue());
-    if (queue.waiting == WAITING_MAX) {
-      throw OVERLOADED.error(
-          WAITING_MAX + " cancellations wait for log group " + group.log().name());
-    }
-    queue.waiting++;
-    Future<Reply> done = queue.last.transform(before -> cancel(group, shard, id, ATTEMPTS));
-    queue.last = done;
+    queue.add(asker.user());
+    Future<Reply> done =
+        queue.turns.run(asker, () -> true, () -> cancel(asker, group, shard, id, ATTEMPTS));
     return done.onComplete(
         answered -> {
-          queue.waiting--;
+          queue.remove(asker.user());
           if (answered.result() instanceof Reply.Done) {
             serve.meters().cancelledMessages.increment();
           } else if (answered.result() instanceof Reply.Refused refused) {
@@ -113,15 +174,16 @@ final class DelayedService {
         });
   }
 
-  private Future<Reply> cancel(LogGroupServer group, Shard shard, DelayedId id, int attempts) {
-    return read(group, shard, reader -> entry(reader, shard, id))
+  private Future<Reply> cancel(
+      Asker asker, LogGroupServer group, Shard shard, DelayedId id, int attempts) {
+    return read(asker, group, shard, reader -> entry(reader, shard, id))
         .compose(entry -> append(group, entry))
         .compose(
             reply ->
                 reply instanceof Reply.Refused refused
                         && refused.refusal() == UNAVAILABLE
                         && attempts > 1
-                    ? cancel(group, shard, id, attempts - 1)
+                    ? cancel(asker, group, shard, id, attempts - 1)
                     : Future.succeededFuture(reply));
   }
 

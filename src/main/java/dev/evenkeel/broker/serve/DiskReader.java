@@ -7,8 +7,10 @@ import static dev.evenkeel.protocol.Refusal.WRONG_VERSION;
 import dev.evenkeel.broker.state.BatchIndex;
 import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.Keys;
+import dev.evenkeel.broker.state.LookBounds;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TailCache.Cached;
+import dev.evenkeel.bus.Asker;
 import dev.evenkeel.bus.DirectAnswers;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
@@ -29,11 +31,15 @@ import java.util.List;
 final class DiskReader {
   private final ServeContext serve;
   private final LogGroupServer group;
+  private final Asker asker;
   private final Shard shard;
   private final int bytesMax;
   private final int messagesMax;
   private final boolean forSocket;
   private final FetchFrame frames;
+
+  /** Whether somebody looks into the batches: it reads no more than {@link LookBounds} allows. */
+  private final boolean looks;
 
   /**
    * Batches that were read.
@@ -65,18 +71,49 @@ final class DiskReader {
   DiskReader(
       ServeContext serve,
       LogGroupServer group,
+      Asker asker,
       Shard shard,
       int bytesMax,
       int messagesMax,
       boolean forSocket,
       FetchFrame frames) {
+    this(serve, group, asker, shard, bytesMax, messagesMax, forSocket, frames, false);
+  }
+
+  private DiskReader(
+      ServeContext serve,
+      LogGroupServer group,
+      Asker asker,
+      Shard shard,
+      int bytesMax,
+      int messagesMax,
+      boolean forSocket,
+      FetchFrame frames,
+      boolean looks) {
     this.serve = serve;
     this.group = group;
+    this.asker = asker;
+    this.looks = looks;
     this.shard = shard;
     this.bytesMax = bytesMax;
     this.messagesMax = messagesMax;
     this.forSocket = forSocket;
     this.frames = frames;
+  }
+
+  /** Reads as much as a look takes. */
+  static DiskReader looking(
+      ServeContext serve, LogGroupServer group, Asker asker, Shard shard) {
+    return new DiskReader(
+        serve,
+        group,
+        asker,
+        shard,
+        LookBounds.BYTES,
+        Integer.MAX_VALUE,
+        false,
+        FetchFrame.FORMER,
+        true);
   }
 
   /**
@@ -88,7 +125,7 @@ final class DiskReader {
    *     OFFSET_OUT_OF_RANGE if retention took it meanwhile, or if nothing is left behind it
    */
   Future<Found> read(long offset) {
-    return new MendingRead<>(serve, group, () -> tryRead(offset)).run();
+    return new MendingRead<>(serve, group, asker, () -> tryRead(offset)).run();
   }
 
   private Found tryRead(long offset) {
@@ -133,7 +170,10 @@ final class DiskReader {
     try (Store.Cursor cursor = store.scan(Store.Table.INDEX, from, to)) {
       while (sum < bytesMax && next - wanted < messagesMax && cursor.next()) {
         IndexEntry entry = IndexEntry.decode(cursor.key(), cursor.value());
-        boolean more = sum + entry.bytes() > bytesMax || entry.end() - wanted > messagesMax;
+        boolean more =
+            sum + entry.bytes() > bytesMax
+                || entry.end() - wanted > messagesMax
+                || looks && found.size() == LookBounds.BATCHES;
         if (entry.base() != next || !found.isEmpty() && more) {
           break;
         }
@@ -177,12 +217,13 @@ final class DiskReader {
       at += frames.placeBytes() + entry.bytes();
     }
     int there = group.state().read(entries, slices);
+    LookBounds look = looks ? new LookBounds() : null;
     List<Cached> found = new ArrayList<>(there);
     at = frames.headBytes();
     for (int i = 0; i < entries.size(); i++) {
       ByteBuffer slice = i < there ? slices.get(i).flip() : null;
       Batch batch = whole(entries.get(i), slice, i == 0);
-      if (batch == null) {
+      if (batch == null || look != null && !look.take(batch)) {
         break;
       }
       found.add(new Cached(entries.get(i).base(), batch, entries.get(i).place().index()));

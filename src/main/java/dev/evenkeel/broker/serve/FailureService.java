@@ -9,6 +9,7 @@ import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.KeptPart;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.StoredFailures;
+import dev.evenkeel.bus.Asker;
 import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.FailureFigures;
 import dev.evenkeel.protocol.Limits;
@@ -29,7 +30,7 @@ record FailureService(ServeContext serve, PauseGate pauses) {
   /** When the owner of a paused shard asks again for retries that are due. */
   private static final long PAUSE_LOOK_MILLIS = 1_000;
 
-  Future<RetryAnswer> retries(RetryRequest request) {
+  Future<RetryAnswer> retries(RetryRequest request, Asker asker) {
     LogGroupServer group = serve.readyGroupOf(request.shard());
     FetchService.requireLease(group, request.group(), request.shard(), request.epoch());
     LeaseKey key = new LeaseKey(request.shard(), request.group());
@@ -41,6 +42,7 @@ record FailureService(ServeContext serve, PauseGate pauses) {
     long now = group.state().tables().timeAt(serve.node().nowMillis()).millis();
     boolean paused = pauses.holds(request.group(), request.shard());
     return read(
+        asker,
         group,
         key,
         stored -> paused ? whilePaused(stored, request, now) : stored.answer(request, now));
@@ -54,30 +56,31 @@ record FailureService(ServeContext serve, PauseGate pauses) {
         : none;
   }
 
-  Future<DeadLettersAnswer> deadLetters(Calls.ReadDeadLetters asked) {
+  Future<DeadLettersAnswer> deadLetters(Calls.ReadDeadLetters asked, Asker asker) {
     long from = Math.max(0, asked.from());
     int max = Math.max(1, Math.min(asked.max(), LETTERS_MAX));
     int bytesMax = Math.max(0, Math.min(asked.bytesMax(), Limits.FETCH_BYTES_MAX));
     LogGroupServer group = serve.readyGroupOf(asked.shard());
     LeaseKey key = new LeaseKey(asked.shard(), asked.group());
-    return read(group, key, stored -> stored.deadLetters(from, max, bytesMax));
+    return read(asker, group, key, stored -> stored.deadLetters(from, max, bytesMax));
   }
 
-  Future<RetriesList> waiting(Calls.ReadRetries asked) {
+  Future<RetriesList> waiting(Calls.ReadRetries asked, Asker asker) {
     long from = Math.max(0, asked.from());
     int max = Math.max(1, Math.min(asked.max(), LETTERS_MAX));
     LogGroupServer group = serve.readyGroupOf(asked.shard());
     LeaseKey key = new LeaseKey(asked.shard(), asked.group());
     long now = group.state().tables().timeAt(serve.node().nowMillis()).millis();
-    return read(group, key, stored -> stored.waiting(from, max, now));
+    return read(asker, group, key, stored -> stored.waiting(from, max, now));
   }
 
   /** Reads messages from the disk; one that is damaged is mended first. */
   private <A> Future<A> read(
-      LogGroupServer group, LeaseKey key, Function<StoredFailures, A> reader) {
+      Asker asker, LogGroupServer group, LeaseKey key, Function<StoredFailures, A> reader) {
     return new MendingRead<>(
             serve,
             group,
+            asker,
             () ->
                 group
                     .state()

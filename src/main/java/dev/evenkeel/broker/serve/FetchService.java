@@ -10,6 +10,7 @@ import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TailCache.Cached;
 import dev.evenkeel.broker.state.TailRead;
+import dev.evenkeel.bus.Asker;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchManyRequest;
 import dev.evenkeel.bus.FetchRequest;
@@ -21,11 +22,13 @@ import dev.evenkeel.util.Daemon;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /**
  * Answers fetches, and keeps those for which there are no messages yet. Runs on one context.
@@ -35,8 +38,8 @@ import java.util.function.BooleanSupplier;
  * that it may want, see {@link FilterWatch}.
  */
 public final class FetchService {
-  /** What a filter looks at in one go. */
-  static final int LOOK_BYTES = 1 << 20;
+  /** Looks at a time: each holds up to 1 MiB of batches. One reads while another one matches. */
+  private static final int LOOKS_MAX = 2;
 
   private final ServeContext serve;
   private final RequestMetrics meters;
@@ -44,7 +47,7 @@ public final class FetchService {
   /** Looks at the messages for filters: one thread, so that they leave the others to all else. */
   private final ThreadPoolExecutor scanner;
 
-  private final LookQueue looks = new LookQueue();
+  private final LookQueue looks = new LookQueue(LOOKS_MAX);
   private final WaitingFetches waiting;
   private final GroupDebts debts;
   private final PauseGate pauses;
@@ -61,32 +64,32 @@ public final class FetchService {
   }
 
   /** Answers a FETCH request, perhaps later. */
-  Future<Buffer> fetch(Buffer body) {
+  Future<Buffer> fetch(Buffer body, Asker asker) {
     FetchRequest request = FetchRequest.decode(Frames.body(body));
     if (request.group().isEmpty()) {
       throw INVALID.error("a fetch needs a group; to look around, browse");
     }
     meters.fetchRequests.increment();
-    return new WaitingRequest(this, List.of(request), true).begin();
+    return new WaitingRequest(this, asker, List.of(request), true).begin();
   }
 
   /** Answers a FETCH_MANY request, perhaps later. */
-  Future<Buffer> fetchMany(Buffer body) {
+  Future<Buffer> fetchMany(Buffer body, Asker asker) {
     FetchManyRequest request = FetchManyRequest.decode(Frames.body(body));
     meters.fetchRequests.increment();
-    return new WaitingRequest(this, request.fetches(), false).begin();
+    return new WaitingRequest(this, asker, request.fetches(), false).begin();
   }
 
   /**
    * Answers a BROWSE request, perhaps later. One that may wait comes from a consumer in mode
    * broadcast, which needs no lease, and counts as a fetch.
    */
-  Future<Buffer> browse(Buffer body) {
+  Future<Buffer> browse(Buffer body, Asker asker) {
     FetchRequest request = FetchRequest.decode(Frames.body(body)).browse();
     if (request.waitMillis() > 0) {
       meters.fetchRequests.increment();
     }
-    return new WaitingRequest(this, List.of(request), true).begin();
+    return new WaitingRequest(this, asker, List.of(request), true).begin();
   }
 
   /**
@@ -142,11 +145,12 @@ public final class FetchService {
   /**
    * The answer, or null if there is nothing yet.
    *
+   * @param asker who fetches
    * @param alone whether the answer is sent as it is
    * @param bytes most bytes of the answer
    * @throws RefusedException if the request cannot be served here or now
    */
-  Future<Buffer> tryServe(FetchRequest request, boolean alone, int bytes) {
+  Future<Buffer> tryServe(FetchRequest request, Asker asker, boolean alone, int bytes) {
     Place place = placeOf(request);
     if (place == null) {
       return null;
@@ -179,7 +183,7 @@ public final class FetchService {
     debts.reading(request.group());
     boolean forSocket = !request.group().isEmpty() && alone;
     return new DiskReader(
-            serve, place.group, request.shard(), bytesMax, messagesMax, forSocket, frames)
+            serve, place.group, asker, request.shard(), bytesMax, messagesMax, forSocket, frames)
         .read(place.offset)
         .map(
             found -> {
@@ -205,19 +209,26 @@ public final class FetchService {
   }
 
   /**
-   * Looks for messages that the filter of a request takes, on another thread.
+   * Looks for messages that the filter of a request takes, on another thread. It goes as far as
+   * {@link LookBounds} allows.
    *
    * @param wanted whether anybody still waits for it; if not, the future may never complete
    * @return fails OFFSET_OUT_OF_RANGE if the first messages are lost, and with every refusal
    */
-  Future<FilteredBatches.Found> filter(FetchRequest request, BooleanSupplier wanted) {
-    return looks.run(wanted, () -> filter(request));
+  Future<FilteredBatches.Found> filter(
+      FetchRequest request, Asker asker, BooleanSupplier wanted) {
+    return looks.run(asker, wanted, () -> filter(request, asker));
   }
 
-  private Future<FilteredBatches.Found> filter(FetchRequest request) {
+  /** Looks into batches for several, at the first turn of any of them. */
+  <T> Future<T> look(Collection<Asker> askers, Supplier<Future<T>> look) {
+    return looks.run(askers, () -> true, look);
+  }
+
+  private Future<FilteredBatches.Found> filter(FetchRequest request, Asker asker) {
     Place place = placeOf(request);
     long end = place.record.end();
-    return batches(place.group, request.shard(), place.offset, end)
+    return batches(place.group, asker, request.shard(), place.offset, end)
         .compose(
             found -> {
               if (found.isEmpty() || found.get(0).baseOffset() > place.offset) {
@@ -258,16 +269,16 @@ public final class FetchService {
   }
 
   /**
-   * Batches from the one that holds an offset on, from memory or from the disk; none if all are
-   * lost.
+   * Batches for a look, from the one that holds an offset on, from memory or from the disk; none if
+   * all are lost.
    *
    * @param end those behind it do not count; it is the end of a batch, and above the offset
    */
-  Future<List<Cached>> batches(LogGroupServer group, Shard shard, long offset, long end) {
-    TailRead held = group.state().tail().read(shard, offset, end, LOOK_BYTES, Integer.MAX_VALUE);
+  Future<List<Cached>> batches(
+      LogGroupServer group, Asker asker, Shard shard, long offset, long end) {
+    TailRead held = group.state().tail().look(shard, offset, end);
     return held.isEmpty()
-        ? new DiskReader(
-                serve, group, shard, LOOK_BYTES, Integer.MAX_VALUE, false, FetchFrame.FORMER)
+        ? DiskReader.looking(serve, group, asker, shard)
             .read(offset)
             .map(found -> found.batches().stream().filter(each -> each.endOffset() <= end).toList())
         : Future.succeededFuture(held.batches());

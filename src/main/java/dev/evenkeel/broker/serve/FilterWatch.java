@@ -1,6 +1,8 @@
 package dev.evenkeel.broker.serve;
 
+import dev.evenkeel.broker.state.LookBounds;
 import dev.evenkeel.broker.state.TailCache.Cached;
+import dev.evenkeel.bus.Asker;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
@@ -33,7 +35,13 @@ final class FilterWatch {
   private static final long MUCH_BYTES = 512 << 10;
 
   /** A fetch may be so far behind the others. A look takes as much, and as much again. */
-  private static final long LATE_BYTES_MAX = FetchService.LOOK_BYTES / 2;
+  private static final long LATE_BYTES_MAX = LookBounds.BYTES / 2;
+
+  /** Steps of {@link FilterIndex#match} in one look: so many take some milliseconds. */
+  private static final int STEPS_MAX = 300_000;
+
+  /** Bytes that one look copies for its members. Whoever would get more looks for itself. */
+  private static final long COPIED_BYTES_MAX = 4 << 20;
 
   /** A stay of a fetch. Two of them are never the same. */
   static final class Member {
@@ -69,6 +77,12 @@ final class FilterWatch {
   private long recentBytes;
 
   private boolean looking;
+
+  /** Whether a look waits for its turn. */
+  private boolean queued;
+
+  /** How many members each user has. */
+  private final Map<String, Integer> users = new HashMap<>();
 
   /** Nothing from here on is being looked at. */
   private long lookingTo;
@@ -107,6 +121,7 @@ final class FilterWatch {
       return false;
     }
     members.add(member);
+    users.merge(user(member), 1, Integer::sum);
     index.add(member, member.wanted.filter());
     if (offset < (looking ? lookingTo : passed)) {
       late.add(member);
@@ -118,9 +133,15 @@ final class FilterWatch {
   long remove(Member member) {
     final long upTo = passed(member);
     members.remove(member);
+    users.computeIfPresent(user(member), (name, count) -> count == 1 ? null : count - 1);
     late.remove(member);
     index.remove(member, member.wanted.filter());
     return upTo;
+  }
+
+  private static String user(Member member) {
+    String user = member.fetch.request().asker().user();
+    return user == null ? "" : user;
   }
 
   boolean isEmpty() {
@@ -132,9 +153,9 @@ final class FilterWatch {
     return List.copyOf(members);
   }
 
-  /** The shard has changed: looks at what has come. */
+  /** The shard has changed: looks at what has come, in a while. */
   void look() {
-    if (looking || scheduled || members.isEmpty()) {
+    if (looking || queued || scheduled || members.isEmpty()) {
       return;
     }
     long wait = lookedNanos + GAP_NANOS - System.nanoTime();
@@ -150,7 +171,20 @@ final class FilterWatch {
               });
       return;
     }
-    Future<List<Cached>> batches;
+    if (begin() != null) {
+      queued = true;
+      // It is the turn of all its users at once, so that no user's other looks hold it up.
+      List<Asker> askers =
+          users.keySet().stream().map(user -> new Asker(user, "shard " + shard)).toList();
+      service.look(askers, this::lookNow).onComplete(done -> look());
+    }
+  }
+
+  /** Where a look begins now, and in what. */
+  private record Begin(LogGroupServer group, long from, long end) {}
+
+  /** Null: there is nothing to look at. */
+  private Begin begin() {
     long from = passed;
     for (Member each : late) {
       from = Math.min(from, each.wanted.offset());
@@ -159,32 +193,46 @@ final class FilterWatch {
       LogGroupServer group = serve.groupOf(shard);
       group.requireReady();
       long end = group.shard(shard).end();
-      if (from >= end) {
-        if (group.shard(shard).sealed()) {
-          // Owners must learn that nothing comes any more.
-          members().forEach(each -> each.fetch.again());
-        }
-        return;
+      if (from < end) {
+        return new Begin(group, from, end);
       }
-      lookingTo = end;
-      batches = service.batches(group, shard, from, end);
+      if (group.shard(shard).sealed()) {
+        // Owners must learn that nothing comes any more.
+        members().forEach(each -> each.fetch.again());
+      }
     } catch (RefusedException refused) {
       eachForItself();
-      return;
     }
+    return null;
+  }
+
+  private Future<Void> lookNow() {
+    queued = false;
+    Begin begin = members.isEmpty() ? null : begin();
+    if (begin == null) {
+      return Future.succeededFuture();
+    }
+    long first = begin.from;
+    final long fresh = passed;
+    lookingTo = begin.end;
     looking = true;
     lookedNanos = System.nanoTime();
     catchingUp = late;
     late = new LinkedHashSet<>();
-    long first = from;
-    long fresh = passed;
-    batches
+    Future<List<Cached>> batches;
+    try {
+      Asker all = Asker.NODE.at("shard " + shard);
+      batches = service.batches(begin.group, all, shard, first, begin.end);
+    } catch (RefusedException refused) {
+      batches = Future.failedFuture(refused);
+    }
+    return batches
         .compose(
             found ->
                 found.isEmpty() || found.get(0).baseOffset() > first
                     ? Future.failedFuture("messages are lost")
-                    : service.onScanner(() -> match(found, fresh)))
-        .onComplete(
+                    : service.onScanner(() -> match(found, first, fresh)))
+        .transform(
             matched -> {
               looking = false;
               if (matched.failed()) {
@@ -192,8 +240,8 @@ final class FilterWatch {
                 catchingUp = Set.of();
               } else {
                 looked(matched.result());
-                look();
               }
+              return Future.succeededFuture();
             });
   }
 
@@ -206,6 +254,11 @@ final class FilterWatch {
             member.fetch.found(found);
           }
         });
+    for (Member member : round.tooMuch) {
+      if (members.contains(member) && !late.contains(member)) {
+        member.fetch.leave();
+      }
+    }
     if (round.end < passed) {
       // There is more in front of the others than a look takes.
       List.copyOf(catchingUp).stream()
@@ -220,7 +273,7 @@ final class FilterWatch {
       passed = round.end;
     }
     catchingUp = Set.of();
-    if (round.bytes >= MUCH_BYTES) {
+    if (round.bytes >= MUCH_BYTES || round.end < lookingTo) {
       lookedNanos -= GAP_NANOS;
     }
   }
@@ -233,40 +286,93 @@ final class FilterWatch {
   /**
    * What some batches have for the members.
    *
-   * @param end the offset behind the batches
+   * @param tooMuch members for which there would have been too much to copy
+   * @param end the offset behind the messages that were looked at
    * @param bytes of the batches that were new
    */
-  private record Round(Map<Member, FilteredBatches.Found> found, long end, long bytes) {}
+  private record Round(
+      Map<Member, FilteredBatches.Found> found, Set<Member> tooMuch, long end, long bytes) {}
 
   /**
+   * @param first nobody wants messages in front of this offset
    * @param fresh batches from here on are new
    */
-  private Round match(List<Cached> batches, long fresh) {
+  private Round match(List<Cached> batches, long first, long fresh) {
     Map<Member, FilteredBatches> byMember = new HashMap<>();
     Set<Member> hits = new LinkedHashSet<>();
+    Set<Member> tooMuch = new LinkedHashSet<>();
     long bytes = 0;
+    long copied = 0;
+    int steps = 0;
+    long end = first;
     for (Cached each : batches) {
       bytes += each.baseOffset() < fresh ? 0 : each.batch().length();
       BatchWalk walk = FilteredBatches.walk(each.batch());
+      int skipped = (int) Math.max(0, first - each.baseOffset());
       for (int i = 0; i < each.batch().count(); i++) {
         if (walk == null || !walk.overOne()) {
           // Nobody knows who wants it, so everybody gets it.
-          index.all().forEach(member -> of(member, byMember).addWhole(each));
+          copied += give(index.all(), each, null, 0, copied, byMember, tooMuch);
           break;
         }
-        index.match(walk, hits);
+        steps += i < skipped ? 1 : index.match(walk, hits);
         if (!hits.isEmpty()) {
-          for (Member member : hits) {
-            of(member, byMember).add(each, walk, i);
-          }
+          copied += give(hits, each, walk, i, copied, byMember, tooMuch);
           hits.clear();
         }
+        end = each.baseOffset() + i + 1;
+        if (copied > COPIED_BYTES_MAX || steps > STEPS_MAX) {
+          return round(byMember, tooMuch, end, bytes);
+        }
+      }
+      end = each.endOffset();
+      if (copied > COPIED_BYTES_MAX) {
+        break;
       }
     }
-    long end = batches.get(batches.size() - 1).endOffset();
+    return round(byMember, tooMuch, end, bytes);
+  }
+
+  private static Round round(
+      Map<Member, FilteredBatches> byMember, Set<Member> tooMuch, long end, long bytes) {
     Map<Member, FilteredBatches.Found> found = new HashMap<>();
-    byMember.forEach((member, its) -> found.put(member, its.end(end)));
-    return new Round(found, end, bytes);
+    byMember.forEach(
+        (member, its) -> {
+          if (!tooMuch.contains(member)) {
+            found.put(member, its.end(end));
+          }
+        });
+    return new Round(found, tooMuch, end, bytes);
+  }
+
+  /**
+   * Gives members a message, or the whole batch.
+   *
+   * @param walk null: the whole batch
+   * @param copied bytes that were copied before
+   * @return the bytes that are copied for it
+   */
+  private long give(
+      Set<Member> to,
+      Cached batch,
+      BatchWalk walk,
+      int position,
+      long copied,
+      Map<Member, FilteredBatches> byMember,
+      Set<Member> tooMuch) {
+    long each = walk == null ? batch.batch().length() : walk.messageTo() - walk.messageFrom();
+    long more = 0;
+    for (Member member : to) {
+      more += FilteredBatches.PART_BYTES + each;
+      if (copied + more > COPIED_BYTES_MAX && !byMember.isEmpty()) {
+        tooMuch.add(member);
+      } else if (walk == null) {
+        of(member, byMember).addWhole(batch);
+      } else {
+        of(member, byMember).add(batch, walk, position);
+      }
+    }
+    return more;
   }
 
   private FilteredBatches of(Member member, Map<Member, FilteredBatches> byMember) {

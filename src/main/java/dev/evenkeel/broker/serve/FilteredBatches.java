@@ -27,6 +27,9 @@ final class FilteredBatches {
    */
   record Found(ByteBuffer frame, long next, long messages, long bytes) {}
 
+  /** What a message takes in an answer beside its own bytes, at most. */
+  static final int PART_BYTES = BatchHeader.BYTES + 2 * Long.BYTES;
+
   /** Integers that describe a run: position, number, begin and end in the bytes of the walk. */
   private static final int RUN = 4;
 

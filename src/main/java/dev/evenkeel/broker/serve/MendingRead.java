@@ -3,6 +3,7 @@ package dev.evenkeel.broker.serve;
 import static dev.evenkeel.protocol.Refusal.CORRUPT;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
+import dev.evenkeel.bus.Asker;
 import dev.evenkeel.broker.node.BodyMender;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
@@ -13,10 +14,12 @@ import org.slf4j.LoggerFactory;
 /**
  * A read that meets a damaged body waits until it is mended, and is done once more.
  *
+ * @param asker who reads
  * @param reader reads the disk; throws {@link DamagedBodyException} unless the body is known to be
  *     lost
  */
-record MendingRead<T>(ServeContext serve, LogGroupServer group, Callable<T> reader) {
+record MendingRead<T>(
+    ServeContext serve, LogGroupServer group, Asker asker, Callable<T> reader) {
   private static final Logger LOG = LoggerFactory.getLogger(MendingRead.class);
 
   /**
@@ -25,7 +28,7 @@ record MendingRead<T>(ServeContext serve, LogGroupServer group, Callable<T> read
    */
   Future<T> run() {
     return serve
-        .read(reader)
+        .read(asker, reader)
         .recover(
             failure ->
                 failure instanceof DamagedBodyException damaged
@@ -44,7 +47,7 @@ record MendingRead<T>(ServeContext serve, LogGroupServer group, Callable<T> read
                             "%s; no node that answers has an undamaged copy, so it can be read when"
                                 + " the other nodes are back",
                             damaged.getMessage()))
-                    : serve.read(reader))
+                    : serve.read(asker, reader))
         .recover(
             failure ->
                 Future.failedFuture(

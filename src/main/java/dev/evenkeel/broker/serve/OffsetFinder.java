@@ -3,6 +3,7 @@ package dev.evenkeel.broker.serve;
 import dev.evenkeel.broker.decide.StartFinder;
 import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.ShardRecord;
+import dev.evenkeel.bus.Asker;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
@@ -68,6 +69,7 @@ record OffsetFinder(ServeContext serve) {
 
   private Future<StartAt> offset(LogGroupServer group, Shard shard, StartAt start) {
     return serve.read(
+        Asker.NODE,
         group,
         store -> {
           group.shard(shard);

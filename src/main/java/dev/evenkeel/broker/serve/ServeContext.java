@@ -6,6 +6,7 @@ import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.broker.node.HeapShares;
+import dev.evenkeel.bus.Asker;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.storage.Store;
@@ -22,6 +23,7 @@ import java.util.function.Function;
  * @param groups the data log groups, in their order; it grows as some are added
  * @param context on which the parts run
  * @param meters what is counted while serving
+ * @param reads reads of the disk that wait for a thread
  */
 record ServeContext(
     BrokerNode node,
@@ -29,7 +31,8 @@ record ServeContext(
     Vertx vertx,
     Context context,
     BrokerOptions options,
-    RequestMetrics meters) {
+    RequestMetrics meters,
+    LookQueue reads) {
 
   /** Most bytes of appends of one log group that wait, if so many log groups share the heap. */
   long appendBytesMax(int dataGroups) {
@@ -99,12 +102,15 @@ record ServeContext(
   }
 
   /** Reads the store of a group; the future completes on the context. */
-  <T> Future<T> read(LogGroupServer group, Function<Store, T> reader) {
-    return read(() -> group.state().read(reader));
+  <T> Future<T> read(Asker asker, LogGroupServer group, Function<Store, T> reader) {
+    return read(asker, () -> group.state().read(reader));
   }
 
-  /** Runs a task that reads the disk; the future completes on the context. */
-  <T> Future<T> read(Callable<T> task) {
-    return Answers.on(vertx, node.readers(), task);
+  /**
+   * Runs a task that reads the disk, when it is the asker's turn; the future completes on the
+   * context.
+   */
+  <T> Future<T> read(Asker asker, Callable<T> task) {
+    return reads.run(asker, () -> true, () -> Answers.on(vertx, node.readers(), task));
   }
 }

@@ -7,6 +7,7 @@ import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.broker.quota.QuotaMeters;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Asker;
 import dev.evenkeel.bus.BodyAnswer;
 import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterView;
@@ -88,7 +89,8 @@ public final class Service {
     this.vertx = vertx;
     LogNode log = node.log();
     node.maintenance().askReplicas(this::readBody);
-    serve = new ServeContext(node, groups, vertx, context, options, meters);
+    LookQueue reads = new LookQueue(node.readThreads());
+    serve = new ServeContext(node, groups, vertx, context, options, meters, reads);
     GroupCommands commands = new GroupCommands(serve);
     topics = new TopicProcedures(serve, commands);
     tending = new ShardTending(serve, commands);
@@ -198,7 +200,8 @@ public final class Service {
   }
 
   private BrokerMetrics.Queues queues() {
-    return new BrokerMetrics.Queues(appends.queues(), fetches.waiting().count());
+    return new BrokerMetrics.Queues(
+        appends.queues(), fetches.waiting().count(), serve.reads().waiting());
   }
 
   /** The quotas that this node keeps. */
@@ -227,22 +230,22 @@ public final class Service {
   }
 
   /** Answers a request to the data address. */
-  public Future<Buffer> data(Buffer request) {
+  public Future<Buffer> data(Buffer request, Asker asker) {
     Op op = Frames.op(request);
     return switch (op) {
       case APPEND -> appends.append(request);
       case MOVE_DELAYED -> appends.move(request);
-      case FETCH -> fetches.fetch(request);
-      case FETCH_MANY -> fetches.fetchMany(request);
-      case BROWSE -> fetches.browse(request);
+      case FETCH -> fetches.fetch(request, asker);
+      case FETCH_MANY -> fetches.fetchMany(request, asker);
+      case BROWSE -> fetches.browse(request, asker);
       case AWAIT_REPLICAS -> appends.awaitReplicas(request);
       default -> throw INVALID.error(op + " belongs to the control address");
     };
   }
 
   /** Answers a request to the control address. */
-  public Future<Buffer> control(Buffer request) {
-    return control.handle(request);
+  public Future<Buffer> control(Buffer request, Asker asker) {
+    return control.handle(request, asker);
   }
 
   /**

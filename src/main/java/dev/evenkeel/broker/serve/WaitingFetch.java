@@ -115,7 +115,7 @@ final class WaitingFetch {
 
   private Future<Buffer> whileWaiting(int bytesMax) {
     if (!asked.filters()) {
-      return service.tryServe(wanted, request.isSingle(), bytesMax);
+      return service.tryServe(wanted, request.asker(), request.isSingle(), bytesMax);
     }
     if (service.mustWait(this, wanted)) {
       return null;
@@ -143,7 +143,7 @@ final class WaitingFetch {
     state = State.LOOKING;
     // Not now: the other thread may be that fast, and the request does not wait yet.
     service
-        .filter(wanted, this::isLooking)
+        .filter(wanted, request.asker(), this::isLooking)
         .onComplete(
             looked ->
                 service.later(

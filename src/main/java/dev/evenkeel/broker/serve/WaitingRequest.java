@@ -2,6 +2,7 @@ package dev.evenkeel.broker.serve;
 
 import static dev.evenkeel.protocol.Refusal.OVERLOADED;
 
+import dev.evenkeel.bus.Asker;
 import dev.evenkeel.bus.FetchManyAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
@@ -22,6 +23,7 @@ import java.util.List;
 final class WaitingRequest {
   private final FetchService service;
   private final WaitingFetches waiting;
+  private final Asker asker;
   private final List<WaitingFetch> fetches;
   private final FetchRequest first;
   private final boolean single;
@@ -36,11 +38,14 @@ final class WaitingRequest {
   private boolean late;
 
   /**
+   * @param asker who has sent it
    * @param fetches all of one group, and with the same filter and wait
    * @param single whether there is one, which is answered as it is
    */
-  WaitingRequest(FetchService service, List<FetchRequest> fetches, boolean single) {
+  WaitingRequest(
+      FetchService service, Asker asker, List<FetchRequest> fetches, boolean single) {
     this.service = service;
+    this.asker = asker;
     waiting = service.waiting();
     this.fetches = fetches.stream().map(each -> new WaitingFetch(service, this, each)).toList();
     first = fetches.get(0);
@@ -67,6 +72,11 @@ final class WaitingRequest {
       service.meters().fetchEmpty.increment();
     }
     return answer();
+  }
+
+  /** Who has sent it. */
+  Asker asker() {
+    return asker;
   }
 
   boolean isSingle() {

@@ -1,6 +1,7 @@
 package dev.evenkeel.broker.state;
 
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the batches of one shard begin in a {@link TailMemory}, in the order of their offsets: a
@@ -80,7 +81,8 @@ final class ShardTail {
   }
 
   /** As {@link TailCache#read}. */
-  synchronized TailRead read(long offset, long end, int bytesMax, int messagesMax) {
+  synchronized TailRead read(
+      long offset, long end, int bytesMax, int messagesMax, @Nullable LookBounds look) {
     int from = floor(offset);
     if (from < 0) {
       return TailRead.NONE;
@@ -98,7 +100,10 @@ final class ShardTail {
       long base = memory.baseOffset(at);
       long endOffset = base + memory.count(at);
       int length = memory.length(at);
-      boolean full = sum + length > bytesMax || endOffset - offset > messagesMax;
+      boolean full =
+          sum + length > bytesMax
+              || endOffset - offset > messagesMax
+              || look != null && !look.take(memory.count(at), memory.unpackedLength(at));
       if (base != next || endOffset > end || taken > 0 && full) {
         break;
       }

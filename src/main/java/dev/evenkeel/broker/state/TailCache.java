@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The newest batches of a data log group: most consumers read what was just written. They are in
@@ -78,8 +79,23 @@ public final class TailCache {
    *     whoever got them would next ask for an offset that is out of range
    */
   public TailRead read(Shard shard, long offset, long end, int bytesMax, int messagesMax) {
+    return read(shard, offset, end, bytesMax, messagesMax, null);
+  }
+
+  /** The same, as much as a look takes. */
+  public TailRead look(Shard shard, long offset, long end) {
+    return read(shard, offset, end, LookBounds.BYTES, Integer.MAX_VALUE, new LookBounds());
+  }
+
+  private TailRead read(
+      Shard shard,
+      long offset,
+      long end,
+      int bytesMax,
+      int messagesMax,
+      @Nullable LookBounds look) {
     ShardTail tail = shards.get(shard);
-    return tail == null ? TailRead.NONE : tail.read(offset, end, bytesMax, messagesMax);
+    return tail == null ? TailRead.NONE : tail.read(offset, end, bytesMax, messagesMax, look);
   }
 
   /** Forgets everything; on the thread that adds. */

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.state;
 
+import dev.evenkeel.protocol.wire.BatchHeader;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
@@ -34,7 +35,11 @@ public final class TailMemory {
   /** In the header of a batch. */
   private static final int LENGTH_AT = PLACE_BYTES + 4;
 
+  private static final int FLAGS_AT = PLACE_BYTES + 3;
   private static final int COUNT_AT = PLACE_BYTES + 32;
+
+  /** Behind the header of a compressed batch: the length of its messages when they are unpacked. */
+  private static final int UNPACKED_AT = PLACE_BYTES + BatchHeader.BYTES;
 
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
@@ -185,6 +190,15 @@ public final class TailMemory {
   /** Number of messages. */
   int count(long at) {
     return getInt(at + COUNT_AT);
+  }
+
+  /** Length of the batch when it is unpacked; of one that is not compressed, its length. */
+  long unpackedLength(long at) {
+    int length = length(at);
+    boolean compressed =
+        length > UNPACKED_AT - PLACE_BYTES + Integer.BYTES
+            && chunk(at + FLAGS_AT)[in(at + FLAGS_AT)] != 0;
+    return compressed ? BatchHeader.BYTES + Math.max(0L, getInt(at + UNPACKED_AT)) : length;
   }
 
   /** The chunks from one position to another. */

@@ -189,6 +189,38 @@ public final class BatchWalk {
     return found;
   }
 
+  /** How many headers the message has over which it has walked last. */
+  public int headers() {
+    return headers;
+  }
+
+  /** Where the first of them begins. */
+  public int headersFrom() {
+    return headersAt;
+  }
+
+  /** The name of the header that begins there, for {@link #from} and {@link #to}. */
+  public long headerName(int headerAt) {
+    int behind = at;
+    at = headerAt;
+    int name = varint();
+    final long found = span(at, name);
+    at = behind;
+    return found;
+  }
+
+  /** Where the header ends that begins there. */
+  public int headerEnd(int headerAt) {
+    int behind = at;
+    at = headerAt;
+    int name = varint();
+    at += name;
+    int value = varint();
+    final int end = at + value;
+    at = behind;
+    return end;
+  }
+
   private static long span(int from, int length) {
     return (long) from << 32 | length;
   }

@@ -31,7 +31,7 @@ class AnswersTest {
             message ->
                 Answers.answer(
                     message,
-                    request -> {
+                    (request, asker) -> {
                       throw Refusal.INVALID.error("not " + Frames.op(request));
                     },
                     counted::add));
