@@ -12,6 +12,7 @@ import dev.evenkeel.bus.LocalPauses;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.bus.maps.OwnershipEntry;
 import dev.evenkeel.bus.maps.RegistryEntry;
+import dev.evenkeel.bus.share.HeavyWork;
 import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.dispatcher.core.DispatcherAction;
@@ -69,6 +70,9 @@ final class Activation {
   private static final long REGISTRY_MILLIS_MAX = 1_000;
 
   private static final long TALLIES_MILLIS = 1_000;
+  /** About what a plan takes while it waits. */
+  static final long PLAN_BYTES = 64 << 10;
+
   private static final int EARLY_CHANGES_MAX = 10_000;
 
   private final Vertx vertx;
@@ -521,6 +525,13 @@ final class Activation {
       answer(a, brokers.submitMeta(a.command()));
     } else if (action instanceof DispatcherAction.ForgetLeases a) {
       answer(a, brokers.submitEverywhere(a.command()));
+    } else if (action instanceof DispatcherAction.PlanShards a) {
+      // Groups take turns, as users do.
+      answer(
+          a,
+          HeavyWork.of(vertx)
+              .run("group " + a.group(), PLAN_BYTES, a::plan)
+              .otherwiseEmpty());
     } else if (action instanceof DispatcherAction.ReadView a) {
       answer(a, brokers.view().map(this::topics).otherwiseEmpty());
     } else if (action instanceof DispatcherAction.ReadLeases a) {

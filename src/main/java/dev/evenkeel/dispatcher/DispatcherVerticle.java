@@ -80,9 +80,6 @@ public final class DispatcherVerticle extends VerticleBase {
   private static final Logger LOG = LoggerFactory.getLogger(DispatcherVerticle.class);
   private static final int LOOKS_MAX = 64;
 
-  /** About what a plan takes while it waits. */
-  private static final long PLAN_BYTES = 2 << 20;
-
   /** Most heartbeats that wait: each member of the largest cluster sends one or two meanwhile. */
   private static final int HEARTBEATS_MAX = 20_000;
 
@@ -167,9 +164,9 @@ public final class DispatcherVerticle extends VerticleBase {
     LocalObjects.put(
         vertx,
         LocalDispatcher.class,
-        new LocalDispatcher(((ContextInternal) context).nettyEventLoop(), this::expire, this::hasMembers));
-    turns =
-        new Turns<>(HEARTBEATS_MAX, HEARTBEAT_BYTES_MAX, Shares.of(vertx)::weight);
+        new LocalDispatcher(
+            ((ContextInternal) context).nettyEventLoop(), this::expire, this::hasMembers));
+    turns = new Turns<>(HEARTBEATS_MAX, HEARTBEAT_BYTES_MAX, Shares.of(vertx)::weight);
     scope = Meters.of(vertx).scope("dispatcher");
     meters = new DispatcherMeters(scope, () -> active);
     figures = new GroupMetrics(scope);
@@ -599,9 +596,9 @@ public final class DispatcherVerticle extends VerticleBase {
   private Future<Buffer> planned(WhatIf.Question question) {
     HeavyWork heavy = HeavyWork.of(vertx);
     return heavy
-        .run(null, PLAN_BYTES, question::plan)
+        .run(null, Activation.PLAN_BYTES, question::plan)
         .map(planned -> PlanReport.of(question.outcome(planned)))
-        .compose(report -> heavy.run(null, PLAN_BYTES, () -> JsonBodies.answer(report)));
+        .compose(report -> heavy.run(null, Activation.PLAN_BYTES, () -> JsonBodies.answer(report)));
   }
 
   private void whatIfForgotten(Activation serving, What what, Message<Object> message) {

@@ -1,10 +1,5 @@
 package dev.evenkeel.gateway;
 
-import java.util.function.Supplier;
-import io.vertx.core.Promise;
-import dev.evenkeel.gateway.access.JsonSize;
-import dev.evenkeel.bus.share.UserTurns;
-import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.Operation;
@@ -14,6 +9,8 @@ import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.share.Shares;
+import dev.evenkeel.bus.share.UserTurns;
 import dev.evenkeel.client.Acks;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.ProducerOptions;
@@ -22,10 +19,12 @@ import dev.evenkeel.client.internal.member.ServiceDedup;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.gateway.access.ApiRules;
+import dev.evenkeel.gateway.access.JsonSize;
 import dev.evenkeel.gateway.access.ProduceQuestion;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.Message;
@@ -38,6 +37,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.BiFunction;
+import java.util.function.Supplier;
 
 /**
  * Serves the {@code evenkeel.api} addresses for programs that do not use the client library: the

@@ -174,8 +174,7 @@ class QuotasIT {
       try (Jar.Running killed = node.consume("a", "mails", "smtp", "--group-rate", "150/s")) {
         // A member that runs already learns of a rate with its next heartbeat. One that joins later
         // learns of it together with its shards.
-        Wait.until(
-            "the rate", () -> node.admin("quota", "list").out().contains("group-rate"));
+        Wait.until("the rate", () -> node.admin("quota", "list").out().contains("group-rate"));
         try (Jar.Running stays = node.consume("b", "mails", "smtp")) {
           aRateThroughAKill(node, killed, stays, messages);
         }
@@ -185,17 +184,17 @@ class QuotasIT {
 
   private static void aRateThroughAKill(
       Node node, Jar.Running killed, Jar.Running stays, int messages) throws Exception {
-        // One that starts late would find nothing left.
-        new Members(node, "smtp").awaitCounts(Map.of("a", 3, "b", 3));
-        long begun = System.nanoTime();
-        node.sendByKey("mails", IntStream.range(0, messages).mapToObj(i -> "m" + i).toList());
-        Wait.until("both have begun", () -> lines(killed) > 30 && lines(stays) > 30);
-        killed.kill();
-        Wait.until("everything", () -> distinct(List.of(killed, stays)) == messages);
-        double seconds = (System.nanoTime() - begun) / 1e9;
-        assertThat(seconds).as("600 messages at 150/s").isGreaterThan(3.5);
-        assertThat(node.admin("quota", "list").out()).containsPattern("group-rate +smtp +- +150/s");
-        stays.stop();
+    // One that starts late would find nothing left.
+    new Members(node, "smtp").awaitCounts(Map.of("a", 3, "b", 3));
+    long begun = System.nanoTime();
+    node.sendByKey("mails", IntStream.range(0, messages).mapToObj(i -> "m" + i).toList());
+    Wait.until("both have begun", () -> lines(killed) > 30 && lines(stays) > 30);
+    killed.kill();
+    Wait.until("everything", () -> distinct(List.of(killed, stays)) == messages);
+    double seconds = (System.nanoTime() - begun) / 1e9;
+    assertThat(seconds).as("600 messages at 150/s").isGreaterThan(3.5);
+    assertThat(node.admin("quota", "list").out()).containsPattern("group-rate +smtp +- +150/s");
+    stays.stop();
   }
 
   private static long lines(Jar.Running member) {

@@ -100,8 +100,7 @@ class SecondUserHeartbeatsIT {
 
   /** Sends heartbeats as fast as they are answered, each of another member. */
   private static void storm(Link link, List<Buffer> beats, AtomicInteger next, AtomicBoolean ends) {
-    link.request(
-            Addresses.dispatcher("n1"), beats.get(next.getAndIncrement() % MEMBERS), 30_000)
+    link.request(Addresses.dispatcher("n1"), beats.get(next.getAndIncrement() % MEMBERS), 30_000)
         .onComplete(
             answered -> {
               if (!ends.get()) {
@@ -177,8 +176,7 @@ class SecondUserHeartbeatsIT {
   private static void name(Link link, int perSecond) {
     Quota rate = new Quota(QuotaKind.GROUP_RATE, "pay", 0, perSecond, 1_000);
     Buffer request =
-        Calls.RESERVE.request(
-            new ReserveRequest(rate.key(), 0, 0, ReserveRequest.ANY_WAIT, rate));
+        Calls.RESERVE.request(new ReserveRequest(rate.key(), 0, 0, ReserveRequest.ANY_WAIT, rate));
     Frames.answerBody(await(link.request(Addresses.control("n1"), request, 10_000)));
   }
 

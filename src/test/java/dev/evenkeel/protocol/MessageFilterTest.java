@@ -45,8 +45,7 @@ class MessageFilterTest {
 
   @Test
   void theOrderOfTheConditionsDoesNotCount() {
-    assertThat(MessageFilter.of("key=b", "key=a"))
-        .isEqualTo(MessageFilter.of("key=a", "key=b"));
+    assertThat(MessageFilter.of("key=b", "key=a")).isEqualTo(MessageFilter.of("key=a", "key=b"));
     assertThat(MessageFilter.of()).isEqualTo(MessageFilter.ALL);
   }
 

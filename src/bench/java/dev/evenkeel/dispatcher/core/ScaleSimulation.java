@@ -121,6 +121,10 @@ public final class ScaleSimulation {
     } else if (action instanceof DispatcherAction.WriteMeta a) {
       var reply = log.apply(a.command(), now);
       todo.addAll(timed(() -> core.answered(a, reply, now)));
+    } else if (action instanceof DispatcherAction.PlanShards a) {
+      // On another thread of the node.
+      var planned = a.plan();
+      todo.addAll(timed(() -> core.answered(a, planned, now)));
     } else if (action instanceof DispatcherAction.ReadView a) {
       todo.addAll(timed(() -> core.answered(a, List.copyOf(log.topics), now)));
     } else if (action instanceof DispatcherAction.ReadLeases a) {

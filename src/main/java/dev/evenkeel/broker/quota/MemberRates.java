@@ -57,7 +57,7 @@ public final class MemberRates {
       return false;
     }
     if (hasMembers) {
-      byGroup.put(group, new Named(rate, now));
+      byGroup.put(group, new Named(named.rate(), now));
       return false;
     }
     boolean over = now - named.seenNanos() >= KEPT_NANOS;

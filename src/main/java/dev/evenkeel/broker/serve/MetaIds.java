@@ -2,9 +2,9 @@ package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.bus.KnownIds;
+import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
-import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.TopicInfo;
 import java.util.Collection;
 import java.util.function.Supplier;

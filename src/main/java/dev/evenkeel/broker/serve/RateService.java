@@ -75,10 +75,7 @@ final class RateService {
       return;
     }
     for (String group : named.groups()) {
-      dispatcher
-          .groups()
-          .hasMembers(group)
-          .onSuccess(has -> serve.run(() -> looked(group, has)));
+      dispatcher.groups().hasMembers(group).onSuccess(has -> serve.run(() -> looked(group, has)));
     }
   }
 

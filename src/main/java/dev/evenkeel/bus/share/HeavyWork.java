@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Work of one node that takes long and must not hold up an event loop, such as to parse large JSON
- * or to plan. At most {@link #THREADS} tasks run at a time, and one of each user; the others wait in
- * the {@link Turns} of their users. Safe for use from any thread.
+ * or to plan. At most {@link #THREADS} tasks run at a time, and one of each user; the others wait
+ * in the {@link Turns} of their users. Safe for use from any thread.
  */
 public final class HeavyWork {
   /** Threads for it. */
@@ -54,7 +54,8 @@ public final class HeavyWork {
    *
    * @param user null: unknown
    * @param bytes that wait for it
-   * @return on the caller's context; fails with what the task throws, or OVERLOADED if too many wait
+   * @return on the caller's context; fails with what the task throws, or OVERLOADED if too many
+   *     wait
    */
   public <T> Future<T> run(@Nullable String user, long bytes, Callable<T> task) {
     return turns.run(user, bytes, () -> workers.executeBlocking(task, false));

@@ -12,14 +12,15 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tasks that wait, in the turns of the users that sent them. The next one is of the user on whom the
- * least time was spent. So whatever the tasks of one user cost, one of another user waits for one
- * task of each user at most, and each user has an equal part of the time, or one by its share, as
- * long as it sends enough. Tasks of one user keep their order, and one of them is under way at a
+ * Tasks that wait, in the turns of the users that sent them. The next one is of the user on whom
+ * the least time was spent. So whatever the tasks of one user cost, one of another user waits for
+ * one task of each user at most, and each user has an equal part of the time, or one by its share,
+ * as long as it sends enough. Tasks of one user keep their order, and one of them is under way at a
  * time.
  *
- * <p>This is start-time fair queuing (P. Goyal, H. Vin, H. Cheng, 1996), where the cost of a task is
- * only known after it: a user that comes back counts as if it had had as much time as the others.
+ * <p>This is start-time fair queuing (P. Goyal, H. Vin, H. Cheng, 1996), where the cost of a task
+ * is only known after it: a user that comes back counts as if it had had as much time as the
+ * others.
  *
  * <p>How many may wait, and how large they may be, is divided among users as by {@link FairShare}.
  * No clock and no I/O. Not thread-safe.

@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import dev.evenkeel.assign.Assignor;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.DataCommand;
@@ -64,6 +65,18 @@ public sealed interface DispatcherAction {
    */
   record ForgetLeases(long id, DataCommand.ForgetLeases command)
       implements DispatcherAction, Request<Reply> {}
+
+  /**
+   * A plan for a large group, which takes long: what {@link #plan} returns, or null if nobody can
+   * make it now.
+   */
+  record PlanShards(long id, String group, Targets.Draft draft, Assignor assignor)
+      implements DispatcherAction, Request<List<Map<Shard, String>>> {
+    /** The answer. It may be called from any thread. */
+    public List<Map<Shard, String>> plan() {
+      return draft.plan(assignor);
+    }
+  }
 
   /** The active topics; null if they cannot be read now. */
   record ReadView(long id) implements DispatcherAction, Request<List<TopicInfo>> {}

@@ -100,7 +100,9 @@ public final class DispatcherCore {
     state.alone = alone;
   }
 
-  /** Says from now on which {@code share} users have: see {@link dev.evenkeel.bus.share.FairShare}. */
+  /**
+   * Says from now on which {@code share} users have: see {@link dev.evenkeel.bus.share.FairShare}.
+   */
   public void weigh(ToDoubleFunction<String> weights) {
     state.weights = weights;
   }

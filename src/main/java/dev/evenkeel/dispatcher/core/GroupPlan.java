@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import dev.evenkeel.assign.Assignor;
 import dev.evenkeel.assign.LoadAssignor;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
@@ -11,6 +12,8 @@ import dev.evenkeel.protocol.StartAt;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
 import java.util.TreeSet;
 import java.util.function.BiConsumer;
 
@@ -26,6 +29,12 @@ import java.util.function.BiConsumer;
  */
 final class GroupPlan {
   private static final long NO_BURST = -1;
+
+  /**
+   * More members and shards are planned for on another thread: the assignors take up to half a
+   * second for the largest groups.
+   */
+  static final int PLANNED_HERE_MAX = 1_000;
 
   private static final int BURST_FROM = 50;
 
@@ -55,6 +64,10 @@ final class GroupPlan {
 
   private Targets targets = Targets.none();
   private boolean targetsOld;
+
+  /** A plan is being made elsewhere; nothing moves until it is there. */
+  private boolean planning;
+
   private long burstSinceMillis = NO_BURST;
   private long burstEndMillis;
 
@@ -241,12 +254,18 @@ final class GroupPlan {
   Member pump(long nowMillis, BiConsumer<ShardState, DataCommand.Step> to) {
     writes = to;
     Topics topics = state.topics();
-    if (targetsOld || burstSinceMillis != NO_BURST && nowMillis >= burstEndMillis) {
+    boolean due = targetsOld || burstSinceMillis != NO_BURST && nowMillis >= burstEndMillis;
+    if (due && !planning) {
       if (nowMillis >= restUntilMillis) {
         plan(topics, nowMillis);
       } else {
         state.dirty.window(group.name(), restUntilMillis);
       }
+    }
+    if (planning) {
+      // The answer looks whether another plan is due.
+      state.dirty.windowOver(group.name());
+      return null;
     }
     if (group.isElection()) {
       Member successor = group.leading().successor(nowMillis);
@@ -292,7 +311,36 @@ final class GroupPlan {
       group.leading().elect();
       group.leadChanged();
     }
-    targets = Targets.of(group, topics, state.assignor(group.assignorName()));
+    Targets.Draft draft = Targets.draft(group, topics);
+    Assignor assignor = state.assignor(group.assignorName());
+    if (draft.size() <= PLANNED_HERE_MAX) {
+      use(draft.with(draft.plan(assignor), group, topics), nowMillis);
+      return;
+    }
+    planning = true;
+    state.out.ask(
+        id -> new DispatcherAction.PlanShards(id, group.name(), draft, assignor),
+        (planned, now) -> planned(draft, planned, now));
+  }
+
+  private void planned(Targets.Draft draft, List<Map<Shard, String>> planned, long nowMillis) {
+    planning = false;
+    if (!state.has(group)) {
+      return;
+    }
+    if (planned != null) {
+      use(draft.with(planned, group, state.topics()), nowMillis);
+      state.dirty.pump(group.name());
+    } else {
+      targetsOld = true;
+      restUntilMillis = nowMillis + state.settings.retryMillis();
+      state.dirty.window(group.name(), restUntilMillis);
+    }
+  }
+
+  /** The plan is made. */
+  private void use(Targets plan, long nowMillis) {
+    targets = plan;
     restUntilMillis =
         nowMillis + Math.min(REST_MILLIS_MAX, Math.max(0, size() - REST_FROM) / REST_SIZE);
     for (Shard shard : targets.taken().keySet()) {

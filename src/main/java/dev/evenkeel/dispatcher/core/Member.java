@@ -17,7 +17,12 @@ import java.util.Set;
  */
 public record Member(Heartbeat beat, Set<String> topics, long heardMillis) {
   /** One that has just joined, without wishes of its own. */
-  static Member supposed(String group, GroupPolicy policy, String name, List<String> subscription, Set<String> topics) {
+  static Member supposed(
+      String group,
+      GroupPolicy policy,
+      String name,
+      List<String> subscription,
+      Set<String> topics) {
     long now = Long.MAX_VALUE;
     return new Member(
         new Heartbeat(

@@ -232,7 +232,8 @@ public final class MemberTable {
 
   private boolean sameFilter(Heartbeat beat) {
     List<String> its = beat.wishes().filter();
-    return its == filter || its != null && filter != null && its.hashCode() == filterHash && its.equals(filter);
+    return its == filter
+        || its != null && filter != null && its.hashCode() == filterHash && its.equals(filter);
   }
 
   /** The filter of the live members; null: all messages. Not of a group in mode broadcast. */
@@ -240,7 +241,9 @@ public final class MemberTable {
     return filter;
   }
 
-  /** Characters of filters that are kept because of the members: in the registry, each has its own. */
+  /**
+   * Characters of filters that are kept because of the members: in the registry, each has its own.
+   */
   long filterChars() {
     return live.isEmpty() ? 0 : filterChars * (inRegistry ? live.size() : 1);
   }

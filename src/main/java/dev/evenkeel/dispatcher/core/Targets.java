@@ -90,6 +90,11 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
       return new Draft(all, Map.of(), null, null);
     }
 
+    /** How many members and shards there are to plan for. */
+    int size() {
+      return open == null ? 0 : open.members().size() + open.shards().size();
+    }
+
     /** The part that takes long: it may be called from any thread. */
     List<Map<Shard, String>> plan(Assignor assignor) {
       List<Map<Shard, String>> planned = new ArrayList<>();

@@ -128,7 +128,9 @@ public final class Topics {
     if (matched.size() > MATCHED_KEPT_MAX) {
       matched.clear();
     } else {
-      matched.keySet().removeIf(each -> names.stream().anyMatch(name -> matches(each.entries(), name)));
+      matched
+          .keySet()
+          .removeIf(each -> names.stream().anyMatch(name -> matches(each.entries(), name)));
     }
     matchedNames = matched.values().stream().mapToInt(Set::size).sum();
   }

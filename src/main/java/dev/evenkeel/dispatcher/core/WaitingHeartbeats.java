@@ -12,8 +12,8 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * Heartbeats that wait until the topics are read or the group is recorded. There is at most one of
- * each run of a member: a newer heartbeat replaces the older one. The room for them is divided among
- * users: one gets no more while it has as much as is left.
+ * each run of a member: a newer heartbeat replaces the older one. The room for them is divided
+ * among users: one gets no more while it has as much as is left.
  */
 final class WaitingHeartbeats {
   /**

@@ -103,11 +103,7 @@ public record WhatIf(
    * @param topics as they would be
    */
   public record Question(
-      GroupState now,
-      GroupState supposed,
-      Topics topics,
-      Assignor assignor,
-      Targets.Draft draft) {
+      GroupState now, GroupState supposed, Topics topics, Assignor assignor, Targets.Draft draft) {
 
     /** The part that takes long: it may be called from any thread. */
     public List<Map<Shard, String>> plan() {

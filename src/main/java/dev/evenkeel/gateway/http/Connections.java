@@ -1,9 +1,9 @@
 package dev.evenkeel.gateway.http;
 
-import dev.evenkeel.gateway.Strangers;
 import dev.evenkeel.bus.share.FairShare;
 import dev.evenkeel.bus.share.Scarce;
 import dev.evenkeel.bus.share.Shares;
+import dev.evenkeel.gateway.Strangers;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServerRequest;

@@ -35,10 +35,7 @@ record JsonRoutes(Api api, RequestBodies bodies) {
   /** The route of an operation, with its body if it has one. */
   private Route withBody(Router router, Operation<?, ?> operation) {
     Route route = route(router, operation);
-    return operation.hasBody()
-        ? route.handler(
-            bodies.upTo(JsonSize.bytesMax(operation)))
-        : route;
+    return operation.hasBody() ? route.handler(bodies.upTo(JsonSize.bytesMax(operation))) : route;
   }
 
   private void mount(Router router, Operation<?, ?> operation) {

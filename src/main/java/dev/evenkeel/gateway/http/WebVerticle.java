@@ -2,10 +2,10 @@ package dev.evenkeel.gateway.http;
 
 import dev.evenkeel.api.DescribeCluster;
 import dev.evenkeel.api.Operations;
-import dev.evenkeel.cluster.ClusterMembers;
-import dev.evenkeel.cluster.SharedMaps;
 import dev.evenkeel.bus.share.Scarce;
 import dev.evenkeel.bus.share.Shares;
+import dev.evenkeel.cluster.ClusterMembers;
+import dev.evenkeel.cluster.SharedMaps;
 import dev.evenkeel.gateway.ServerTls;
 import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.gateway.live.LiveHub;
@@ -97,7 +97,7 @@ public final class WebVerticle extends VerticleBase {
               if (tls != null) {
                 tls.applyTo(options);
               }
-              RequestBodies bodies = 
+              RequestBodies bodies =
                   new RequestBodies(
                       Shares.of(vertx)
                           .divide(

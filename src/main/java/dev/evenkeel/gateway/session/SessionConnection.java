@@ -243,7 +243,8 @@ final class SessionConnection {
         }
       }
       answerer = port.addresses().answerer(principal, session.id(), asked.address, asked.body);
-      String act = principal.bound() ? port.addresses().rules().act(asked.address, asked.body) : null;
+      String act =
+          principal.bound() ? port.addresses().rules().act(asked.address, asked.body) : null;
       asked = act == null ? asked : asked.acting(act);
       count(asked.address, asked.bytes);
     } catch (RefusedException e) {
@@ -451,9 +452,7 @@ final class SessionConnection {
     }
     if (act != null) {
       String failure = done.succeeded() ? null : done.cause().getMessage();
-      port.access()
-          .audit()
-          .acted(asked.principal.name(), socket.remoteHost(), VIA, act, failure);
+      port.access().audit().acted(asked.principal.name(), socket.remoteHost(), VIA, act, failure);
     }
   }
 

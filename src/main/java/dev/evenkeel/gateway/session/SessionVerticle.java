@@ -170,7 +170,8 @@ public final class SessionVerticle extends VerticleBase {
       public Quota groupRate(String group) {
         LocalBroker broker = LocalBroker.of(vertx);
         if (broker == null) {
-          throw Refusal.UNAVAILABLE.error("this node has no broker, which knows the rates of groups");
+          throw Refusal.UNAVAILABLE.error(
+              "this node has no broker, which knows the rates of groups");
         }
         return broker.ids().groupRate(group);
       }

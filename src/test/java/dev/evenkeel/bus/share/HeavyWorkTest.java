@@ -27,8 +27,7 @@ class HeavyWorkTest {
           Thread caller = Thread.currentThread();
           HeavyWork.of(vertx)
               .run("u", 1, Thread::currentThread)
-              .onSuccess(
-                  worker -> seen.complete(List.of(caller, worker, Thread.currentThread())));
+              .onSuccess(worker -> seen.complete(List.of(caller, worker, Thread.currentThread())));
         });
     List<Object> threads = await(seen.future());
     assertThat(threads.get(1)).isNotEqualTo(threads.get(0));
@@ -69,7 +68,8 @@ class HeavyWorkTest {
     assertThat(many.get(many.size() - 1).failed()).isTrue();
     assertThat(await(work.run("one", 1, () -> 1))).isEqualTo(1);
     go.countDown();
-    long refused = many.stream().filter(each -> await(each.otherwise(e -> null).map(each)).failed()).count();
+    long refused =
+        many.stream().filter(each -> await(each.otherwise(e -> null).map(each)).failed()).count();
     assertThat(refused).isBetween(HeavyWork.WAITING_MAX / 2L - 1, HeavyWork.WAITING_MAX / 2L);
   }
 }

@@ -91,6 +91,11 @@ final class Bench {
 
   private final Deque<Runnable> heldForgets = new ArrayDeque<>();
 
+  /** Plans of large groups are answered by {@link #answerNextPlan}. */
+  boolean holdPlans;
+
+  final Deque<DispatcherAction.PlanShards> heldPlans = new ArrayDeque<>();
+
   /** Reads of the topics are answered by {@link #answerNextView}. */
   boolean holdViews;
 
@@ -332,6 +337,14 @@ final class Bench {
     return writes;
   }
 
+  /**
+   * @param fails whether no thread was free for it
+   */
+  void answerNextPlan(boolean fails) {
+    DispatcherAction.PlanShards plan = heldPlans.remove();
+    run(core.answered(plan, fails ? null : plan.plan(), now));
+  }
+
   void clear() {
     actions.clear();
   }
@@ -393,6 +406,12 @@ final class Bench {
         heldViews.add(a);
       } else {
         run(core.answered(a, List.copyOf(log.topics), now));
+      }
+    } else if (action instanceof DispatcherAction.PlanShards a) {
+      if (holdPlans) {
+        heldPlans.add(a);
+      } else {
+        run(core.answered(a, a.plan(), now));
       }
     } else if (action instanceof DispatcherAction.ReadLeases a) {
       run(core.answered(a, log.statuses(a.group()), now));

@@ -539,8 +539,14 @@ class DispatcherCoreTest {
       List<DispatcherAction> actions = core.heartbeat(1, beats.beat("a"), 1_000);
       DispatcherAction.WriteMeta declare = (DispatcherAction.WriteMeta) actions.get(0);
       Reply declared = log.apply(declare.command(), 1_000);
+      DispatcherAction.PlanShards plan =
+          (DispatcherAction.PlanShards)
+              core.answered(declare, declared, 1_000).stream()
+                  .filter(action -> action instanceof DispatcherAction.PlanShards)
+                  .findFirst()
+                  .orElseThrow();
       long writes =
-          core.answered(declare, declared, 1_000).stream()
+          core.answered(plan, plan.plan(), 1_000).stream()
               .filter(action -> action instanceof DispatcherAction.Write)
               .count();
       assertThat(writes).isEqualTo(DispatcherSettings.WRITES_IN_FLIGHT_MAX);

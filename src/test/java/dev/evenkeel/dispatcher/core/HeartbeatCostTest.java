@@ -132,8 +132,7 @@ class HeartbeatCostTest {
         count,
         i ->
             all.add(
-                new TopicInfo(
-                    i + 1, "t" + i, 1, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1)));
+                new TopicInfo(i + 1, "t" + i, 1, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1)));
     return new Topics(all);
   }
 

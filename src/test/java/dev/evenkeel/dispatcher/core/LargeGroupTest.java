@@ -44,6 +44,8 @@ class LargeGroupTest {
       grants += a.command() instanceof DataCommand.Grant ? 1 : 0;
       drains += a.command() instanceof DataCommand.SetDrain ? 1 : 0;
       todo.addAll(core.answered(a, log.apply(a.command()), now));
+    } else if (action instanceof DispatcherAction.PlanShards a) {
+      todo.addAll(core.answered(a, a.plan(), now));
     } else if (action instanceof DispatcherAction.WriteMeta a) {
       todo.addAll(core.answered(a, log.apply(a.command(), now), now));
     } else if (action instanceof DispatcherAction.ReadView a) {

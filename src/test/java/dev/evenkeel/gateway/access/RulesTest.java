@@ -407,8 +407,7 @@ class RulesTest {
     Principal member = user("group:*");
     send(member, true, Op.RESERVE, naming(rate("g", 10)));
     send(member, true, Op.RESERVE, naming(rate("limited", 10)));
-    refused(
-        Refusal.FORBIDDEN, () -> send(member, true, Op.RESERVE, naming(rate("limited", 1))));
+    refused(Refusal.FORBIDDEN, () -> send(member, true, Op.RESERVE, naming(rate("limited", 1))));
     refused(
         Refusal.FORBIDDEN, () -> send(member, true, Op.RESERVE, naming(rate("limited", 1_000))));
     Principal admin = user("group:limited", "admin:limited");

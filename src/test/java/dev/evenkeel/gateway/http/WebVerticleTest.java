@@ -526,9 +526,10 @@ class WebVerticleTest {
   void theDescriptionNamesExactlyTheRoutes() throws Exception {
     TreeSet<String> routes = new TreeSet<>();
     LiveHub hub = new LiveHub(vertx, "n1", () -> Future.failedFuture("not asked"), null);
-    RequestBodies bodies = new RequestBodies(
-            Shares.of(vertx).divide(Scarce.HTTP_BYTES_IN_FLIGHT, 1 << 20));
-    Connections connections = new Connections(new WebOptions(new JsonObject()), Shares.of(vertx), 0);
+    RequestBodies bodies =
+        new RequestBodies(Shares.of(vertx).divide(Scarce.HTTP_BYTES_IN_FLIGHT, 1 << 20));
+    Connections connections =
+        new Connections(new WebOptions(new JsonObject()), Shares.of(vertx), 0);
     Callers callers =
         new Callers(
             Access.of(vertx, "n1", null).toCompletionStage().toCompletableFuture().get(),
