@@ -70,6 +70,7 @@ final class Activation {
   private static final long REGISTRY_MILLIS_MAX = 1_000;
 
   private static final long TALLIES_MILLIS = 1_000;
+
   /** About what a plan takes while it waits. */
   static final long PLAN_BYTES = 64 << 10;
 
@@ -528,10 +529,7 @@ final class Activation {
     } else if (action instanceof DispatcherAction.PlanShards a) {
       // Groups take turns, as users do.
       answer(
-          a,
-          HeavyWork.of(vertx)
-              .run("group " + a.group(), PLAN_BYTES, a::plan)
-              .otherwiseEmpty());
+          a, HeavyWork.of(vertx).run("group " + a.group(), PLAN_BYTES, a::plan).otherwiseEmpty());
     } else if (action instanceof DispatcherAction.ReadView a) {
       answer(a, brokers.view().map(this::topics).otherwiseEmpty());
     } else if (action instanceof DispatcherAction.ReadLeases a) {

@@ -66,7 +66,8 @@ public final class ControlService {
   private final OffsetFinder offsets;
   private final RateService rates;
   private final List<CommitQueue> commits = new ArrayList<>();
-  private final Map<Op, BiFunction<Buffer, Asker, Future<Buffer>>> answers = new EnumMap<>(Op.class);
+  private final Map<Op, BiFunction<Buffer, Asker, Future<Buffer>>> answers =
+      new EnumMap<>(Op.class);
 
   ControlService(
       ServeContext serve,
@@ -136,8 +137,7 @@ public final class ControlService {
    */
   private <Q, A> void by(Call<Q, A> call, BiFunction<Q, Asker, Future<A>> answer) {
     answers.put(
-        call.op(),
-        (request, asker) -> answer.apply(call.asked(request), asker).map(call::answer));
+        call.op(), (request, asker) -> answer.apply(call.asked(request), asker).map(call::answer));
   }
 
   private <Q, A> void now(Call<Q, A> call, Function<Q, A> answer) {

@@ -121,7 +121,9 @@ final class DelayedMoves {
     LogGroupServer group = sealed.group;
     Future.succeededFuture()
         .compose(begun -> open(shard, sealed))
-        .compose(epoch -> new MendingRead<>(serve, group, Asker.NODE, () -> read(shard, sealed, epoch)).run())
+        .compose(
+            epoch ->
+                new MendingRead<>(serve, group, Asker.NODE, () -> read(shard, sealed, epoch)).run())
         .compose(chunk -> send(shard, group, chunk))
         .onComplete(
             moved -> {

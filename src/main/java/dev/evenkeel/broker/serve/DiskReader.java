@@ -102,8 +102,7 @@ final class DiskReader {
   }
 
   /** Reads as much as a look takes. */
-  static DiskReader looking(
-      ServeContext serve, LogGroupServer group, Asker asker, Shard shard) {
+  static DiskReader looking(ServeContext serve, LogGroupServer group, Asker asker, Shard shard) {
     return new DiskReader(
         serve,
         group,

@@ -215,8 +215,7 @@ public final class FetchService {
    * @param wanted whether anybody still waits for it; if not, the future may never complete
    * @return fails OFFSET_OUT_OF_RANGE if the first messages are lost, and with every refusal
    */
-  Future<FilteredBatches.Found> filter(
-      FetchRequest request, Asker asker, BooleanSupplier wanted) {
+  Future<FilteredBatches.Found> filter(FetchRequest request, Asker asker, BooleanSupplier wanted) {
     return looks.run(asker, wanted, () -> filter(request, asker));
   }
 

@@ -96,8 +96,7 @@ final class LookQueue {
    *
    * @param wanted whether anybody still wants it then; if not, the future never completes
    */
-  <T> Future<T> run(
-      Collection<Asker> askers, BooleanSupplier wanted, Supplier<Future<T>> look) {
+  <T> Future<T> run(Collection<Asker> askers, BooleanSupplier wanted, Supplier<Future<T>> look) {
     Promise<T> promise = Promise.promise();
     Turn turn =
         new Turn() {

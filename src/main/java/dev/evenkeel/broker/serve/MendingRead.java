@@ -3,8 +3,8 @@ package dev.evenkeel.broker.serve;
 import static dev.evenkeel.protocol.Refusal.CORRUPT;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
-import dev.evenkeel.bus.Asker;
 import dev.evenkeel.broker.node.BodyMender;
+import dev.evenkeel.bus.Asker;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import java.util.concurrent.Callable;
@@ -18,8 +18,7 @@ import org.slf4j.LoggerFactory;
  * @param reader reads the disk; throws {@link DamagedBodyException} unless the body is known to be
  *     lost
  */
-record MendingRead<T>(
-    ServeContext serve, LogGroupServer group, Asker asker, Callable<T> reader) {
+record MendingRead<T>(ServeContext serve, LogGroupServer group, Asker asker, Callable<T> reader) {
   private static final Logger LOG = LoggerFactory.getLogger(MendingRead.class);
 
   /**

@@ -42,8 +42,7 @@ final class WaitingRequest {
    * @param fetches all of one group, and with the same filter and wait
    * @param single whether there is one, which is answered as it is
    */
-  WaitingRequest(
-      FetchService service, Asker asker, List<FetchRequest> fetches, boolean single) {
+  WaitingRequest(FetchService service, Asker asker, List<FetchRequest> fetches, boolean single) {
     this.service = service;
     this.asker = asker;
     waiting = service.waiting();
