@@ -17,7 +17,7 @@ public record DedupTally(Figures counts, Repeats repeats, List<Hot> hot) {
   /** Most {@link #hot}. */
   public static final int HOT_MAX = 10;
 
-  /** Characters of {@link Hot#key}, at most. */
+  /** Characters of a text, at most. */
   private static final int TEXT_MAX = 64;
 
   /**
@@ -69,7 +69,7 @@ public record DedupTally(Figures counts, Repeats repeats, List<Hot> hot) {
         json.getString("repetition") == null
             ? null
             : new Repeats(
-                json.getString("repetition"),
+                shortened(json.getString("repetition")),
                 json.getInteger("smallestDistance", 0),
                 json.getDouble("declinedShare"),
                 json.getLong("observedMessages", 0L));
@@ -81,10 +81,12 @@ public record DedupTally(Figures counts, Repeats repeats, List<Hot> hot) {
     List<Hot> hot = new ArrayList<>();
     for (int i = 0; json != null && i < Math.min(json.size(), HOT_MAX); i++) {
       JsonArray each = json.getJsonArray(i);
-      String key = each.getString(0);
-      String text = key.length() <= TEXT_MAX ? key : key.substring(0, TEXT_MAX);
-      hot.add(new Hot(text, each.getLong(1)));
+      hot.add(new Hot(shortened(each.getString(0)), each.getLong(1)));
     }
     return List.copyOf(hot);
+  }
+
+  private static String shortened(String text) {
+    return text.length() <= TEXT_MAX ? text : text.substring(0, TEXT_MAX);
   }
 }

@@ -436,6 +436,15 @@ public record Heartbeat(
     return Objects.equals(home, node) ? this : JSON.with(this, "home", node);
   }
 
+  /**
+   * A copy with an equal subscription.
+   *
+   * @param allowed see {@link #mayConsume}
+   */
+  public Heartbeat subscribing(List<String> entries, List<String> allowed) {
+    return JSON.with(JSON.with(this, "topics", entries), "mayConsume", allowed);
+  }
+
   /** A copy with other marks. */
   public Heartbeat withMarks(List<ShardProgress> others) {
     return JSON.with(this, "marks", others);

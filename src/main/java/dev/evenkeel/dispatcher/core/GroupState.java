@@ -503,7 +503,12 @@ public final class GroupState {
   /** Whether it reads one of these topics, may do so, or has leases there. */
   boolean isConcernedBy(Topics.Change change) {
     Set<Topics.Subscription> subscribed = new HashSet<>();
-    members.live().forEach(member -> subscribed.add(Topics.Subscription.of(member.beat())));
+    members
+        .live()
+        .forEach(
+            each ->
+                subscribed.add(
+                    new Topics.Subscription(each.beat().topics(), each.beat().mayConsume())));
     for (String topic : change.names()) {
       boolean wanted = subscribed.stream().anyMatch(each -> each.takesIn(topic));
       if (wanted || info != null && info.reads(topic) || isRead(topic)) {

@@ -33,11 +33,16 @@ final class GroupTopics {
   /**
    * What a member subscribes to.
    *
+   * @param subscription the one of all members that have an equal one
    * @param wanted topics that it names, and active ones that its patterns match
    * @param read those that the group's record names
    * @param missing the others, sorted
    */
-  record Reading(Set<String> wanted, Set<String> read, List<String> missing) {}
+  record Reading(
+      Topics.Subscription subscription,
+      Set<String> wanted,
+      Set<String> read,
+      List<String> missing) {}
 
   private final DispatcherState state;
   private int atOnce = AT_ONCE;
@@ -65,19 +70,20 @@ final class GroupTopics {
       lastInfo = info;
       lastRevision = state.topics().revision();
     }
-    Topics.Subscription subscription = Topics.Subscription.of(beat);
+    Topics.Subscription subscription = state.topics().subscription(beat);
     Reading known = readings.get(subscription);
     if (known == null) {
       if (readings.size() >= READINGS_MAX) {
         readings.clear();
       }
-      known = reading(info, state.topics().named(beat.topics(), beat.mayConsume()));
+      known = reading(info, subscription, state.topics().named(subscription));
       readings.put(subscription, known);
     }
     return known;
   }
 
-  private static Reading reading(GroupInfo info, Set<String> wanted) {
+  private static Reading reading(
+      GroupInfo info, Topics.Subscription subscription, Set<String> wanted) {
     List<String> missing =
         wanted.stream().filter(topic -> info == null || !info.reads(topic)).sorted().toList();
     Set<String> read = wanted;
@@ -85,7 +91,7 @@ final class GroupTopics {
       read = new HashSet<>(wanted);
       missing.forEach(read::remove);
     }
-    return new Reading(wanted, read, missing);
+    return new Reading(subscription, wanted, read, missing);
   }
 
   /** How many topics the next command may add. */

@@ -180,7 +180,7 @@ final class HeartbeatHandler {
     } else if (!info.policy().equals(beat.policy()) || asksForAnother(beat, info)) {
       if (group.members().replaced(beat)) {
         // A later run of it has agreed on the policy already.
-        take(group, request, beat, reading.read(), nowMillis);
+        take(group, request, beat, reading, nowMillis);
       } else {
         checkPolicy(beat, info);
         declare(arrival, true);
@@ -195,7 +195,7 @@ final class HeartbeatHandler {
       if (joins(group, beat) && group.subscriptions().holdsUp(reading.read(), nowMillis)) {
         refuseDropped(state.waiting.forGroup(arrival));
       } else {
-        take(group, request, beat, reading.read(), nowMillis);
+        take(group, request, beat, reading, nowMillis);
       }
     }
   }
@@ -393,7 +393,15 @@ final class HeartbeatHandler {
   }
 
   private void take(
-      GroupState group, long request, Heartbeat beat, Set<String> topics, long nowMillis) {
+      GroupState group,
+      long request,
+      Heartbeat sent,
+      GroupTopics.Reading reading,
+      long nowMillis) {
+    // Members with the same subscription share it.
+    Topics.Subscription subscription = reading.subscription();
+    Heartbeat beat = sent.subscribing(subscription.entries(), subscription.allowed());
+    Set<String> topics = reading.read();
     MemberTable members = group.members();
     if (members.live(beat.member()) == null
         && state.groups().stream().mapToInt(each -> each.members().live().size()).sum()

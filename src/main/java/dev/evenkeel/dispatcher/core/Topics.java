@@ -11,6 +11,7 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -71,15 +72,24 @@ public final class Topics {
    * @param allowed see {@link #named}
    */
   record Subscription(List<String> entries, List<String> allowed) {
-    static Subscription of(Heartbeat beat) {
-      return new Subscription(beat.topics(), beat.mayConsume());
-    }
-
     /** Whether it takes in a topic of that name. */
     boolean takesIn(String name) {
       return entries.contains(name)
           || (allowed == null || matches(allowed, name)) && matches(entries, name);
     }
+  }
+
+  /**
+   * The subscription of a heartbeat, with each entry once. The names of topics are those that are
+   * here anyway.
+   */
+  Subscription subscription(Heartbeat beat) {
+    Set<String> entries = new LinkedHashSet<>();
+    for (String entry : beat.topics()) {
+      TopicInfo topic = byName.get(entry);
+      entries.add(topic == null ? entry : topic.name());
+    }
+    return new Subscription(List.copyOf(entries), beat.mayConsume());
   }
 
   Topics(List<TopicInfo> topics) {
@@ -310,10 +320,13 @@ public final class Topics {
    * @param allowed names and patterns of the topics that patterns may take in; null: all
    */
   Set<String> named(Collection<String> subscription, List<String> allowed) {
-    if (subscription.stream().noneMatch(TopicPattern::is)) {
-      return Set.copyOf(subscription);
+    return named(new Subscription(List.copyOf(subscription), allowed));
+  }
+
+  Set<String> named(Subscription key) {
+    if (key.entries().stream().noneMatch(TopicPattern::is)) {
+      return new HashSet<>(key.entries());
     }
-    Subscription key = new Subscription(List.copyOf(subscription), allowed);
     Set<String> known = matched.get(key);
     if (known == null) {
       known = match(key);

@@ -126,6 +126,23 @@ class HeartbeatCostTest {
     return new WaitingHeartbeats.Arrival(i, Heartbeats.with(beat, "user", user), false);
   }
 
+  @Test
+  void membersShareTheirSubscription() {
+    List<String> topics = new ArrayList<>();
+    times(1_000, i -> topics.add(new String("t")));
+    topics.add("x*");
+    times(
+        5,
+        i ->
+            bench.send(
+                Heartbeats.with(
+                    bench.beat("m" + i), "topics", new ArrayList<>(topics), "user", "u")));
+    var live = bench.core.find(Bench.GROUP).members().live();
+    List<String> first = live.iterator().next().beat().topics();
+    assertThat(first).containsExactly("t", "x*");
+    assertThat(live).allMatch(member -> member.beat().topics() == first);
+  }
+
   private static Topics topics(int count) {
     List<TopicInfo> all = new ArrayList<>();
     times(
