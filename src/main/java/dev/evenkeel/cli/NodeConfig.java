@@ -87,6 +87,11 @@ public record NodeConfig(
     return path(NodeOptions.USERS);
   }
 
+  /** The file with the identity provider whose tokens count, or null. */
+  Path oidc() {
+    return path(NodeOptions.OIDC);
+  }
+
   private Path path(Setting<String> setting) {
     String directory = values.get(setting);
     return directory.isEmpty() ? null : Path.of(directory).toAbsolutePath().normalize();
@@ -174,14 +179,14 @@ public record NodeConfig(
     if (ports && peerTls() == null) {
       missing.add("--peer-tls DIR");
     }
-    if ((ports || http) && users() == null) {
+    if ((ports || http) && users() == null && oidc() == null) {
       missing.add("--users FILE");
     }
     CommandFailure.refuseIf(
         !missing.isEmpty(),
         ("other machines can reach %s, and nothing says who they are. Either give %s: 'evenkeel"
-                + " certs dev' makes certificates, and 'evenkeel user add' users. Or say"
-                + " --insecure, and everybody who reaches a port may do everything")
+                + " certs dev' makes certificates, 'evenkeel user add' users, and --oidc takes those"
+                + " of an identity provider. Or say --insecure, and everybody who reaches a port may do everything")
             .formatted(ports ? host() : httpHost(), String.join(", ", missing)));
   }
 

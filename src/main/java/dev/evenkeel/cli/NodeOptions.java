@@ -52,6 +52,10 @@ final class NodeOptions extends SettingValues<NodeOptions> {
       text(
           "users",
           "File with the users that may connect, made by 'user add'; empty: everybody may do all.");
+  static final Setting<String> OIDC =
+      text(
+          "oidc",
+          "File that says which tokens of an identity provider count, and for what; empty: none.");
   static final Setting<Boolean> INSECURE =
       SETTINGS
           .flag("insecure")

@@ -320,7 +320,8 @@ public final class ServeRun {
     NodeMeters meters = await(metersStart);
     meters.offer(vertx);
     String users = config.users() == null ? null : config.users().toString();
-    await(Access.of(vertx, config.node(), users).toCompletionStage());
+    String oidc = config.oidc() == null ? null : config.oidc().toString();
+    await(Access.of(vertx, config.node(), users, oidc).toCompletionStage());
     teardown.addBlocking("meters", meters::close);
     if (peerTls != null) {
       ServerTls watched = ServerTls.watch(vertx, "peer", peerTls);

@@ -53,6 +53,9 @@ public final class Limits {
   /** Longest name of a topic, group, member, producer or node. */
   public static final int NAME_CHARS_MAX = 120;
 
+  /** Longest token that says who somebody is. */
+  public static final int TOKEN_CHARS_MAX = 12 << 10;
+
   /** Batches of one producer and shard whose first result the log remembers. */
   public static final int BATCHES_REMEMBERED = 8;
 

@@ -275,7 +275,7 @@ class SessionsApiTest {
       boolean removed, @TempDir Path directory) throws IOException {
     Path users = directory.resolve("users.json");
     write(users, "shop", "group:*", "consume:*");
-    await(Access.of(vertx, "n1", users.toString()));
+    await(Access.of(vertx, "n1", users.toString(), null));
     vertx.eventBus().<Buffer>consumer("billing.handle", message -> message.reply(null));
     JsonObject opening = openingAt("billing.handle").put("user", "shop");
     run(() -> here.answer(opening, null));

@@ -13,6 +13,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.buffer.BufferInternal;
 import io.vertx.core.internal.net.NetSocketInternal;
 import io.vertx.core.net.NetSocket;
+import io.vertx.core.net.SocketAddress;
 import javax.net.ssl.SSLSession;
 
 /**
@@ -159,6 +160,11 @@ public final class FrameSocket {
   /** The peer's address without its port, or null. */
   public String remoteHost() {
     return socket.remoteAddress() == null ? null : socket.remoteAddress().hostAddress();
+  }
+
+  /** The peer's address, or null. */
+  public SocketAddress remoteAddress() {
+    return socket.remoteAddress();
   }
 
   /** Of the encrypted connection; null: it is not encrypted. */

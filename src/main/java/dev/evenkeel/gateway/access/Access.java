@@ -4,6 +4,10 @@ import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.bus.share.Shares;
+import dev.evenkeel.gateway.access.oidc.KnownToken;
+import dev.evenkeel.gateway.access.oidc.OidcNames;
+import dev.evenkeel.gateway.access.oidc.OidcUser;
+import dev.evenkeel.gateway.access.oidc.OidcUsers;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.util.tls.CertificateNames;
@@ -39,6 +43,9 @@ public final class Access {
   private volatile String problem;
   private String seen;
 
+  /** Null: there are no users of an identity provider. */
+  private OidcUsers oidc;
+
   private Access(Path file, String node, MeterScope scope) {
     this.file = file;
     audit = new AuditLog(node, scope);
@@ -54,18 +61,28 @@ public final class Access {
   /**
    * The users of the programs that connect to a node; the same for all parts of a node.
    *
-   * @param file path of the users file; null: everybody may do everything
-   * @return fails with {@code RefusedException} INVALID if the file cannot be used
+   * @param file path of the users file; null: there are none in a file
+   * @param oidc path of the file that says which tokens of an identity provider count; null: none.
+   *     Without both files, everybody may do everything
+   * @return fails with {@code RefusedException} INVALID if a file cannot be used
    */
-  public static Future<Access> of(Vertx vertx, String node, String file) {
+  public static Future<Access> of(Vertx vertx, String node, String file, String oidc) {
     Access present = LocalObjects.get(vertx, Access.class);
     if (present != null) {
       return Future.succeededFuture(present);
     }
-    Path path = file == null ? null : Path.of(file);
-    Access access = new Access(path, node, Meters.of(vertx).scope("access"));
+    MeterScope scope = Meters.of(vertx).scope("access");
+    Access access = new Access(file == null ? null : Path.of(file), node, scope);
     Shares.of(vertx).weigh(user -> access.users.share(user));
-    if (path == null) {
+    return (oidc == null
+            ? Future.<OidcUsers>succeededFuture()
+            : OidcUsers.open(vertx, Path.of(oidc), scope))
+        .compose(opened -> open(vertx, access, opened));
+  }
+
+  private static Future<Access> open(Vertx vertx, Access access, OidcUsers oidc) {
+    access.oidc = oidc;
+    if (access.file == null) {
       LocalObjects.put(vertx, Access.class, access);
       return Future.succeededFuture(access);
     }
@@ -121,7 +138,12 @@ public final class Access {
 
   /** Whether there are users at all, so that requests need one. */
   public boolean hasUsers() {
-    return file != null;
+    return file != null || oidc != null;
+  }
+
+  /** Whether tokens of an identity provider count, which are long. */
+  public boolean takesLongTokens() {
+    return oidc != null;
   }
 
   /**
@@ -134,11 +156,23 @@ public final class Access {
     if (name == null || !hasUsers()) {
       return Principal.ANYBODY;
     }
+    if (isOfOidc(name)) {
+      return principal(oidc.named(name));
+    }
     Users.User user = users.named(name);
     if (user == null) {
       throw Refusal.UNAUTHENTICATED.error("the cluster has no user '%s' any more", name);
     }
     return user.principal();
+  }
+
+  /** Whether a name is that of a user of the identity provider, and of nobody else. */
+  private boolean isOfOidc(String name) {
+    return oidc != null && OidcNames.isOidc(name);
+  }
+
+  private static Principal principal(OidcUser user) {
+    return new Principal(user.name(), user.may());
   }
 
   public AuditLog audit() {
@@ -152,17 +186,54 @@ public final class Access {
     private Users of;
     private Principal principal;
 
+    /** Of a token of the identity provider: what {@link #check} found. */
+    private KnownToken known;
+
+    private OidcUser user;
+    private RefusedException refused;
+
     private Caller(String token, String certificate) {
       this.token = token;
       this.certificate = certificate;
     }
 
+    /** Whether {@link #check} must have ended before somebody asks for the principal. */
+    public synchronized boolean needsCheck() {
+      if (oidc == null || known != null || !OidcUsers.isToken(token)) {
+        return false;
+      }
+      known = oidc.known(token);
+      return known == null;
+    }
+
+    /**
+     * Checks a token of the identity provider. The future completes on the context of whoever calls
+     * this, and never fails: {@link #principal} does then.
+     *
+     * @param source address that the token comes from, see {@code Strangers}
+     */
+    public Future<Void> check(String source) {
+      return oidc.check(token, source)
+          .transform(
+              done -> {
+                synchronized (this) {
+                  known = done.result();
+                  refused = done.failed() ? RefusedException.of(done.cause()) : null;
+                }
+                return Future.succeededFuture();
+              });
+    }
+
     /**
      * Who that is now.
      *
-     * @throws RefusedException UNAUTHENTICATED if it is nobody, or nobody any more
+     * @throws RefusedException UNAUTHENTICATED if it is nobody, or nobody any more; after {@link
+     *     #check} also OVERLOADED or UNAVAILABLE if it cannot be found out now
      */
     public synchronized Principal principal() {
+      if (oidc != null && OidcUsers.isToken(token)) {
+        return ofOidc();
+      }
       Users now = users;
       if (now != of) {
         principal = token != null ? now.ofToken(token) : now.ofCertificate(certificate);
@@ -175,7 +246,31 @@ public final class Access {
         unknown.increment();
         throw Refusal.UNAUTHENTICATED.error(words());
       }
+      if (isOfOidc(principal.name())) {
+        throw Refusal.UNAUTHENTICATED.error(
+            "names that begin with '%s' are of users of the identity provider: rename the user '%s'",
+            OidcNames.PREFIX, principal.name());
+      }
       return principal;
+    }
+
+    private Principal ofOidc() {
+      try {
+        if (known == null) {
+          throw refused == null
+              ? Refusal.UNAUTHENTICATED.error("the token was not checked")
+              : refused;
+        }
+        OidcUser now = known.user();
+        if (now != user) {
+          user = now;
+          principal = Access.principal(now);
+        }
+        return principal;
+      } catch (RefusedException e) {
+        unknown.increment();
+        throw e;
+      }
     }
 
     private String words() {

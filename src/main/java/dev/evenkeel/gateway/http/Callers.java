@@ -6,9 +6,11 @@ import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.Permission;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.api.UserView;
+import dev.evenkeel.gateway.Strangers;
 import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.gateway.access.ApiRules;
 import dev.evenkeel.gateway.access.Principal;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.http.Cookie;
@@ -45,7 +47,7 @@ record Callers(Access access, RequestBodies bodies, Connections connections) {
           .map(Operation::path)
           .collect(Collectors.toUnmodifiableSet());
 
-  private static final int BODY_BYTES_MAX = 4 << 10;
+  private static final int BODY_BYTES_MAX = (4 << 10) + Limits.TOKEN_CHARS_MAX;
 
   /** Comes before all other routes. */
   void mount(Router router) {
@@ -76,6 +78,22 @@ record Callers(Access access, RequestBodies bodies, Connections connections) {
                   + " programs send the token in the header Authorization"));
       return;
     }
+    if (!caller.needsCheck()) {
+      identified(context, caller);
+      return;
+    }
+    request.pause();
+    caller
+        .check(Strangers.source(request.remoteAddress()))
+        .onComplete(
+            done -> {
+              request.resume();
+              identified(context, caller);
+            });
+  }
+
+  private void identified(RoutingContext context, Access.Caller caller) {
+    HttpServerRequest request = context.request();
     if (!isOpen(request.path())) {
       try {
         Principal principal = caller.principal();
@@ -88,7 +106,9 @@ record Callers(Access access, RequestBodies bodies, Connections connections) {
           return;
         }
         denied(context, null, request.method() + " " + request.path(), e);
-        context.response().putHeader("www-authenticate", "Bearer");
+        if (e.refusal() == Refusal.UNAUTHENTICATED) {
+          context.response().putHeader("www-authenticate", "Bearer");
+        }
         Api.fail(context, e);
         return;
       }
@@ -227,12 +247,24 @@ record Callers(Access access, RequestBodies bodies, Connections connections) {
   private void enter(RoutingContext context) {
     Requests.query(context);
     String token = Operations.LOG_IN.question(Requests.object(context)).token().strip();
+    Access.Caller caller = access.caller(token, null);
+    if (!caller.needsCheck()) {
+      entered(context, token, caller);
+      return;
+    }
+    caller
+        .check(Strangers.source(context.request().remoteAddress()))
+        .onComplete(done -> entered(context, token, caller));
+  }
+
+  private void entered(RoutingContext context, String token, Access.Caller caller) {
     Principal principal;
     try {
-      principal = access.caller(token, null).principal();
+      principal = caller.principal();
     } catch (RefusedException e) {
       denied(context, null, "log in", e);
-      throw e;
+      Api.fail(context, e);
+      return;
     }
     // Without users any text is a token, and not every text is a cookie.
     if (access.hasUsers()) {

@@ -9,6 +9,7 @@ import dev.evenkeel.cluster.SharedMaps;
 import dev.evenkeel.gateway.ServerTls;
 import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.gateway.live.LiveHub;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
@@ -90,12 +91,16 @@ public final class WebVerticle extends VerticleBase {
         .compose(
             found -> {
               maps = found;
-              return Access.of(vertx, node, config.get(WebOptions.USERS));
+              return Access.of(
+                  vertx, node, config.get(WebOptions.USERS), config.get(WebOptions.OIDC));
             })
         .compose(
             access -> {
               if (tls != null) {
                 tls.applyTo(options);
+              }
+              if (access.takesLongTokens()) {
+                options.setMaxHeaderSize(HEADERS_BYTES_MAX + Limits.TOKEN_CHARS_MAX);
               }
               RequestBodies bodies =
                   new RequestBodies(

@@ -11,6 +11,7 @@ import dev.evenkeel.bus.frame.Hello;
 import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.bus.share.FairShare;
 import dev.evenkeel.bus.share.HeavyWork;
+import dev.evenkeel.gateway.Strangers;
 import dev.evenkeel.gateway.access.Access.Caller;
 import dev.evenkeel.gateway.access.ApiRules;
 import dev.evenkeel.gateway.access.JsonSize;
@@ -164,9 +165,26 @@ final class SessionConnection {
       throw Refusal.INVALID.error("the first frame is %s: it must be HELLO", frame.kind());
     }
     Hello hello = Handshake.check(frame.body(), port.clusterName());
+    caller = port.access().caller(hello.token(), socket.sslSession());
+    if (!caller.needsCheck()) {
+      welcome(hello);
+      return;
+    }
+    socket.pause();
+    caller
+        .check(Strangers.source(socket.remoteAddress()))
+        .onComplete(
+            done -> {
+              if (state == State.HELLO) {
+                socket.resume();
+                welcome(hello);
+              }
+            });
+  }
+
+  private void welcome(Hello hello) {
     Principal principal;
     try {
-      caller = port.access().caller(hello.token(), socket.sslSession());
       principal = caller.principal();
     } catch (RefusedException e) {
       unauthenticated(e);
@@ -194,6 +212,12 @@ final class SessionConnection {
 
   private void unauthenticated(RefusedException refused) {
     port.access().audit().denied(null, socket.remoteHost(), VIA, "connect", refused.words());
+    if (refused.refusal().retriable()) {
+      // So that the client tries again: nobody knows yet who it is.
+      port.meters().refused(refused);
+      end(CloseReason.LIMIT, refused.getMessage());
+      return;
+    }
     send(FrameKind.REFUSAL, 0, SessionFrame.refusal(refused.refusal(), refused.getMessage()));
     end(CloseReason.UNAUTHENTICATED, refused.getMessage());
   }

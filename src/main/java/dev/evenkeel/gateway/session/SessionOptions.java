@@ -44,6 +44,9 @@ public final class SessionOptions extends SettingValues<SessionOptions> {
 
   static final Setting<String> USERS = SETTINGS.text("users").help("File with the users.");
 
+  static final Setting<String> OIDC =
+      SETTINGS.text("oidc").help("File with the identity provider whose tokens count.");
+
   static final Setting<String> TLS =
       SETTINGS.text("tls").help("Directory with tls.crt, tls.key and ca.crt.");
 

@@ -88,7 +88,8 @@ public final class SessionVerticle extends VerticleBase {
         .compose(
             opened -> {
               tls = opened;
-              return Access.of(vertx, node, config.get(SessionOptions.USERS));
+              return Access.of(
+                  vertx, node, config.get(SessionOptions.USERS), config.get(SessionOptions.OIDC));
             })
         .compose(
             access -> {

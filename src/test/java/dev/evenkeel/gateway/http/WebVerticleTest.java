@@ -532,7 +532,7 @@ class WebVerticleTest {
         new Connections(new WebOptions(new JsonObject()), Shares.of(vertx), 0);
     Callers callers =
         new Callers(
-            Access.of(vertx, "n1", null).toCompletionStage().toCompletableFuture().get(),
+            Access.of(vertx, "n1", null, null).toCompletionStage().toCompletableFuture().get(),
             bodies,
             connections);
     LiveRoutes live = new LiveRoutes(hub, connections, callers);

@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.session;
 
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.protocol.HostPort;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.util.tls.TlsException;
@@ -24,8 +25,6 @@ public record Credentials(TlsIdentity tls, Path tokenFile) {
 
   private static final Logger LOG = LoggerFactory.getLogger(Credentials.class);
 
-  /** No token has more characters. */
-  private static final int TOKEN_BYTES_MAX = 1_024;
 
   /**
    * Reads the files of the options, except the token. Blocks.
@@ -114,7 +113,7 @@ public record Credentials(TlsIdentity tls, Path tokenFile) {
     }
     try {
       String token = Files.readString(tokenFile).strip();
-      if (!token.isEmpty() && token.length() <= TOKEN_BYTES_MAX && !token.contains("\n")) {
+      if (!token.isEmpty() && token.length() <= Limits.TOKEN_CHARS_MAX && !token.contains("\n")) {
         return token;
       }
     } catch (IOException e) {
