@@ -57,6 +57,11 @@ final class KnownTokens {
     }
   }
 
+  /** Of all tokens together. */
+  synchronized long chars() {
+    return chars;
+  }
+
   /** The token of a user that counts longest, or null. */
   synchronized KnownToken of(String user) {
     return byUser.get(user);

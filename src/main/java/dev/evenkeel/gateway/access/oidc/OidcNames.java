@@ -27,9 +27,12 @@ public final class OidcNames {
    * and a dash.
    *
    * @param said what the identity provider calls the user
-   * @throws RefusedException UNAUTHENTICATED if that is empty or too long
+   * @throws RefusedException UNAUTHENTICATED if that is empty, too long or no text in Unicode
    */
   static String of(String said) {
+    if (said.isEmpty() || !StandardCharsets.UTF_8.newEncoder().canEncode(said)) {
+      throw Refusal.UNAUTHENTICATED.error("the name of the token's user is empty, or no text");
+    }
     StringBuilder name = new StringBuilder(PREFIX);
     for (byte each : said.getBytes(StandardCharsets.UTF_8)) {
       if (each >= 'a' && each <= 'z'
@@ -46,9 +49,6 @@ public final class OidcNames {
                 + " %s characters are possible",
             PREFIX, Limits.NAME_CHARS_MAX);
       }
-    }
-    if (said.isEmpty()) {
-      throw Refusal.UNAUTHENTICATED.error("the name of the token's user is empty");
     }
     return name.toString();
   }

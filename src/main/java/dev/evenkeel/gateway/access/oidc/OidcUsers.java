@@ -45,6 +45,7 @@ public final class OidcUsers {
   private final Vertx vertx;
   private final Path file;
   private final LongSupplier clock;
+  private final LongSupplier monotonic;
   private final WorkerExecutor checks;
   private final PendingChecks pending = new PendingChecks(PENDING_MAX);
   private final KnownTokens known = new KnownTokens();
@@ -68,11 +69,14 @@ public final class OidcUsers {
 
   /**
    * @param clock says what time it is, in milliseconds since 1970
+   * @param monotonic the milliseconds of a monotonic clock
    */
-  OidcUsers(Vertx vertx, Path file, MeterScope scope, LongSupplier clock) {
+  OidcUsers(
+      Vertx vertx, Path file, MeterScope scope, LongSupplier clock, LongSupplier monotonic) {
     this.vertx = vertx;
     this.file = file;
     this.clock = clock;
+    this.monotonic = monotonic;
     checks = vertx.createSharedWorkerExecutor("evenkeel-oidc", 1);
     checked =
         scope.counter(
@@ -97,19 +101,25 @@ public final class OidcUsers {
    * @return fails with {@code RefusedException} INVALID if they cannot be used
    */
   public static Future<OidcUsers> open(Vertx vertx, Path file, MeterScope scope) {
-    OidcUsers users = new OidcUsers(vertx, file, scope, System::currentTimeMillis);
-    return vertx
-        .executeBlocking(
-            () -> {
-              users.read();
-              return users;
-            },
-            false)
-        .compose(read -> users.readKeys().transform(done -> Future.succeededFuture(users)))
+    OidcUsers users = new OidcUsers(vertx, file, scope, System::currentTimeMillis, MonotonicClock::millis);
+    return users
+        .start()
+        .map(users)
         .onSuccess(
             read ->
                 vertx.setPeriodic(
                     LOOK_MILLIS, timer -> vertx.executeBlocking(users::look, false)));
+  }
+
+  Future<Void> start() {
+    return vertx
+        .executeBlocking(
+            () -> {
+              read();
+              return null;
+            },
+            false)
+        .compose(read -> readKeys().transform(done -> Future.succeededFuture()));
   }
 
   // ---- settings and keys ----
@@ -151,7 +161,7 @@ public final class OidcUsers {
     seen = text;
   }
 
-  private Void look() {
+  Void look() {
     Rules before = rules;
     try {
       read();
@@ -167,7 +177,7 @@ public final class OidcUsers {
     }
     synchronized (this) {
       long millis = keysProblem == null ? rules.settings().refreshMillis() : READ_GAP_MILLIS;
-      if (readMillis == null || MonotonicClock.millis() - readMillis >= millis) {
+      if (readMillis == null || monotonic.getAsLong() - readMillis >= millis) {
         readKeys();
       }
     }
@@ -182,7 +192,7 @@ public final class OidcUsers {
     if (reading != null) {
       return reading;
     }
-    long now = MonotonicClock.millis();
+    long now = monotonic.getAsLong();
     long leftMillis = readMillis == null ? 0 : readMillis + READ_GAP_MILLIS - now;
     if (leftMillis > 0) {
       return Future.failedFuture(
