@@ -1,9 +1,10 @@
 package dev.evenkeel.api;
 
 /**
- * Puts a token into a cookie for a browser. If the cluster has users, the token must be valid.
+ * Logs a browser in: puts the id of a log-in, which ends after some hours, into a cookie. If the
+ * cluster has users, the token must be valid.
  *
- * @param token as 'user add' prints it
+ * @param token as 'user add' prints it, or of the identity provider
  */
 @Body("NewSession")
 public record LogIn(String token) {}

@@ -1,4 +1,4 @@
 package dev.evenkeel.api;
 
-/** Removes the cookie. */
+/** Ends the log-in, and removes the cookie. */
 public record LogOut() {}

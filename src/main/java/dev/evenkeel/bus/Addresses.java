@@ -108,6 +108,7 @@ public final class Addresses {
         groups(node),
         membership(node),
         sessions(node),
+        logins(node),
         relay(node),
         levelDispatcher(node));
   }
@@ -154,6 +155,14 @@ public final class Addresses {
    */
   public static String sessions(String node) {
     return NODE + node + ".sessions";
+  }
+
+  /**
+   * A node says here who has logged in with a browser: {@code {"of": id}} is answered by the user
+   * and its permissions, or by an empty object. {@code {"ends": id}} ends a log-in.
+   */
+  public static String logins(String node) {
+    return NODE + node + ".logins";
   }
 
   /** A node passes requests on here to members that listen at it. See {@link Relay}. */

@@ -251,25 +251,76 @@ class UsersIT {
         .build();
   }
 
+  private HttpResponse<String> logIn(String user) throws Exception {
+    return send(null, "POST", "/api/session", new JsonObject().put("token", token(user)));
+  }
+
+  private static String cookie(HttpResponse<String> entered) {
+    String cookie = entered.headers().firstValue("set-cookie").orElseThrow();
+    return cookie.substring(0, cookie.indexOf(';'));
+  }
+
+  private HttpResponse<String> withCookie(String method, String path, String cookie)
+      throws Exception {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(url + path))
+            .method(method, HttpRequest.BodyPublishers.noBody())
+            .header("cookie", cookie)
+            .header("origin", url)
+            .build();
+    return http.send(request, HttpResponse.BodyHandlers.ofString());
+  }
+
   @Test
-  void aBrowserGetsACookie() throws Exception {
-    var entered = send(null, "POST", "/api/session", new JsonObject().put("token", token("shop")));
+  void aBrowserGetsACookieThatIsNoToken() throws Exception {
+    HttpResponse<String> entered = logIn("shop");
     assertThat(entered.statusCode()).isEqualTo(200);
     assertThat(new JsonObject(entered.body()).getString("user")).isEqualTo("shop");
-    String cookie = entered.headers().firstValue("set-cookie").orElseThrow();
-    assertThat(cookie).contains("HTTPOnly", "Secure", "SameSite=Strict", "Path=/");
-    HttpResponse<String> topics =
-        http.send(
-            HttpRequest.newBuilder(URI.create(url + "/api/topics"))
-                .header("cookie", cookie.substring(0, cookie.indexOf(';')))
-                .build(),
-            HttpResponse.BodyHandlers.ofString());
-    assertThat(topics.body()).contains("orders").doesNotContain("secrets");
+    assertThat(entered.headers().firstValue("strict-transport-security")).hasValue("max-age=86400");
+    String set = entered.headers().firstValue("set-cookie").orElseThrow();
+    assertThat(set)
+        .startsWith("__Host-evenkeel-session=n1.")
+        .contains("HTTPOnly", "Secure", "SameSite=Strict", "Path=/")
+        .doesNotContain(token("shop").substring(12), "Max-Age", "Domain");
+    String cookie = cookie(entered);
+    assertThat(withCookie("GET", "/api/topics", cookie).body())
+        .contains("orders")
+        .doesNotContain("secrets");
+    for (String other :
+        List.of(
+            cookie.replace("__Host-", ""),
+            cookie.substring(0, cookie.length() - 2) + "xx",
+            cookie.replace("n1.", "n2."),
+            "__Host-evenkeel-session=" + token("shop"),
+            "evenkeel-token=" + token("shop"))) {
+      assertRefused(withCookie("GET", "/api/topics", other), 401, "UNAUTHENTICATED");
+    }
+    assertThat(cookie(logIn("shop"))).as("another log-in").isNotEqualTo(cookie);
     assertRefused(
         send(null, "POST", "/api/session", new JsonObject().put("token", "x")),
         401,
         "UNAUTHENTICATED");
     assertRefused(get(null, "/api/session"), 401, "UNAUTHENTICATED");
+  }
+
+  @Test
+  void aLogInEndsAtTheNode() throws Exception {
+    String cookie = cookie(logIn("shop"));
+    HttpResponse<String> left = withCookie("DELETE", "/api/session", cookie);
+    assertThat(left.statusCode()).isEqualTo(200);
+    assertThat(left.headers().firstValue("set-cookie").orElseThrow())
+        .startsWith("__Host-evenkeel-session=;")
+        .contains("Max-Age=0");
+    assertRefused(withCookie("GET", "/api/topics", cookie), 401, "UNAUTHENTICATED");
+
+    add("visitor", "view:*");
+    Wait.until("the user", () -> logIn("visitor").statusCode() == 200);
+    String visiting = cookie(logIn("visitor"));
+    assertThat(withCookie("GET", "/api/topics", visiting).statusCode()).isEqualTo(200);
+    user("user", "remove", users.toString(), "visitor");
+    Wait.until(
+        "the end of the log-in",
+        () -> withCookie("GET", "/api/topics", visiting).statusCode() == 401);
   }
 
   @Test

@@ -13,7 +13,8 @@ public enum Scarce {
   HTTP_CONNECTIONS("HTTP connections"),
   BYTES_IN_FLIGHT("bytes in flight"),
   HTTP_BYTES_IN_FLIGHT("bytes of the bodies of HTTP requests under way"),
-  BYTES_ARRIVING("bytes of requests that have not come whole");
+  BYTES_ARRIVING("bytes of requests that have not come whole"),
+  LOGINS("log-ins of browsers");
 
   private final String words;
 

@@ -180,7 +180,7 @@ public final class Access {
   }
 
   /** What a program shows, for as long as its connection lives: its user may change meanwhile. */
-  public final class Caller {
+  public final class Shown implements Caller {
     private final String token;
     private final String certificate;
     private Users of;
@@ -192,12 +192,12 @@ public final class Access {
     private OidcUser user;
     private RefusedException refused;
 
-    private Caller(String token, String certificate) {
+    private Shown(String token, String certificate) {
       this.token = token;
       this.certificate = certificate;
     }
 
-    /** Whether {@link #check} must have ended before somebody asks for the principal. */
+    @Override
     public synchronized boolean needsCheck() {
       if (oidc == null || known != null || !OidcUsers.isToken(token)) {
         return false;
@@ -206,12 +206,7 @@ public final class Access {
       return known == null;
     }
 
-    /**
-     * Checks a token of the identity provider. The future completes on the context of whoever calls
-     * this, and never fails: {@link #principal} does then.
-     *
-     * @param source address that the token comes from, see {@code Strangers}
-     */
+    @Override
     public Future<Void> check(String source) {
       return oidc.check(token, source)
           .transform(
@@ -224,12 +219,7 @@ public final class Access {
               });
     }
 
-    /**
-     * Who that is now.
-     *
-     * @throws RefusedException UNAUTHENTICATED if it is nobody, or nobody any more; after {@link
-     *     #check} also OVERLOADED or UNAVAILABLE if it cannot be found out now
-     */
+    @Override
     public synchronized Principal principal() {
       if (oidc != null && OidcUsers.isToken(token)) {
         return ofOidc();
@@ -290,7 +280,7 @@ public final class Access {
    * @param session of its connection; null: not encrypted
    */
   public Caller caller(String token, SSLSession session) {
-    return new Caller(token, token == null ? commonName(session) : null);
+    return new Shown(token, token == null ? commonName(session) : null);
   }
 
   private static String commonName(SSLSession session) {

@@ -3,16 +3,17 @@ package dev.evenkeel.gateway.http;
 import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
-import dev.evenkeel.api.Permission;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.api.UserView;
 import dev.evenkeel.gateway.Strangers;
 import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.gateway.access.ApiRules;
+import dev.evenkeel.gateway.access.Caller;
 import dev.evenkeel.gateway.access.Principal;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.Future;
 import io.vertx.core.http.Cookie;
 import io.vertx.core.http.CookieSameSite;
 import io.vertx.core.http.HttpHeaders;
@@ -30,11 +31,19 @@ import javax.net.ssl.SSLSession;
  * by the certificate of the connection. Where there are users, everything needs one of them, except
  * the page with its files, the description of the API, the health, and {@code /api/session}.
  *
- * <p>{@code POST /api/session {"token"}} puts the token into a cookie that scripts cannot read and
- * other pages cannot use, {@code DELETE} removes it, and {@code GET} says who is asking.
+ * <p>{@code POST /api/session {"token"}} begins one of the {@link Logins}, whose id is in a cookie
+ * that scripts cannot read and other pages cannot use; {@code DELETE} ends it, and {@code GET} says
+ * who is asking.
  */
-record Callers(Access access, RequestBodies bodies, Connections connections) {
-  private static final String COOKIE = "evenkeel-token";
+record Callers(Access access, Logins logins, RequestBodies bodies, Connections connections) {
+  private static final String COOKIE = "evenkeel-session";
+
+  /** A browser takes it with TLS only, for all paths, and from this host only: see RFC 6265bis. */
+  private static final String TLS_COOKIE = "__Host-evenkeel-session";
+
+  /** It had the token itself, in former versions. */
+  private static final String FORMER_COOKIE = "evenkeel-token";
+
   private static final String BEARER = "bearer ";
   private static final String CALLER = "evenkeel.caller";
   private static final String VIA = "http";
@@ -56,7 +65,7 @@ record Callers(Access access, RequestBodies bodies, Connections connections) {
     JsonRoutes.route(router, Operations.LOG_IN)
         .handler(bodies.upTo(BODY_BYTES_MAX))
         .handler(this::enter);
-    JsonRoutes.route(router, Operations.LOG_OUT).handler(Callers::leave);
+    JsonRoutes.route(router, Operations.LOG_OUT).handler(this::leave);
   }
 
   /** Only paths in the form in which the routes have them, so that none leads elsewhere. */
@@ -66,7 +75,7 @@ record Callers(Access access, RequestBodies bodies, Connections connections) {
 
   private void identify(RoutingContext context) {
     HttpServerRequest request = context.request();
-    Access.Caller caller = access.caller(token(request), session(request));
+    Caller caller = caller(request);
     context.put(CALLER, caller);
     if (cookieWithoutOrigin(request)) {
       Api.fail(
@@ -92,7 +101,7 @@ record Callers(Access access, RequestBodies bodies, Connections connections) {
             });
   }
 
-  private void identified(RoutingContext context, Access.Caller caller) {
+  private void identified(RoutingContext context, Caller caller) {
     HttpServerRequest request = context.request();
     if (!isOpen(request.path())) {
       try {
@@ -125,26 +134,38 @@ record Callers(Access access, RequestBodies bodies, Connections connections) {
     return !Guard.isSafe(request.method())
         && request.getHeader(HttpHeaders.ORIGIN) == null
         && request.getHeader(HttpHeaders.AUTHORIZATION) == null
-        && request.getCookie(COOKIE) != null;
+        && login(request) != null;
   }
 
   private static SSLSession session(HttpServerRequest request) {
     return request.isSSL() ? request.sslSession() : null;
   }
 
-  private static String token(HttpServerRequest request) {
+  private Caller caller(HttpServerRequest request) {
     String header = request.getHeader(HttpHeaders.AUTHORIZATION);
     if (header != null) {
-      return header.regionMatches(true, 0, BEARER, 0, BEARER.length())
-          ? header.substring(BEARER.length()).strip()
-          : header;
+      boolean bearer = header.regionMatches(true, 0, BEARER, 0, BEARER.length());
+      String token = bearer ? header.substring(BEARER.length()).strip() : header;
+      return access.caller(token, session(request));
     }
-    Cookie cookie = request.getCookie(COOKIE);
-    return cookie == null ? null : cookie.getValue();
+    String login = login(request);
+    return login != null && access.hasUsers()
+        ? logins.caller(login)
+        : access.caller(null, session(request));
+  }
+
+  private static String cookieName(HttpServerRequest request) {
+    return request.isSSL() ? TLS_COOKIE : COOKIE;
+  }
+
+  /** The id of the log-in of a browser, or null. */
+  private static String login(HttpServerRequest request) {
+    Cookie cookie = request.getCookie(cookieName(request));
+    return cookie == null || cookie.getValue().isEmpty() ? null : cookie.getValue();
   }
 
   /** Who sends a request, for as long as its connection lives. */
-  static Access.Caller caller(RoutingContext context) {
+  static Caller caller(RoutingContext context) {
     return context.get(CALLER);
   }
 
@@ -235,56 +256,72 @@ record Callers(Access access, RequestBodies bodies, Connections connections) {
 
   private void who(RoutingContext context) {
     Requests.query(context);
-    Api.send(context, 200, json(principal(context)));
-  }
-
-  private static JsonObject json(Principal principal) {
-    return RecordJson.json(
-        new UserView(
-            principal.name(), principal.may().stream().map(Permission::toString).toList()));
+    Api.send(context, 200, Logins.view(principal(context)));
   }
 
   private void enter(RoutingContext context) {
     Requests.query(context);
     String token = Operations.LOG_IN.question(Requests.object(context)).token().strip();
-    Access.Caller caller = access.caller(token, null);
+    Caller caller = access.caller(token, null);
     if (!caller.needsCheck()) {
-      entered(context, token, caller);
+      entered(context, caller);
       return;
     }
     caller
         .check(Strangers.source(context.request().remoteAddress()))
-        .onComplete(done -> entered(context, token, caller));
+        .onComplete(done -> entered(context, caller));
   }
 
-  private void entered(RoutingContext context, String token, Access.Caller caller) {
+  private void entered(RoutingContext context, Caller caller) {
     Principal principal;
     try {
       principal = caller.principal();
+      if (access.hasUsers()) {
+        // Whoever logs in anew has no use for the log-in before.
+        endLogin(context.request());
+        // No Max-Age: the browser forgets it when it is closed.
+        put(context, cookieName(context.request()), logins.open(caller, principal));
+      }
     } catch (RefusedException e) {
       denied(context, null, "log in", e);
       Api.fail(context, e);
       return;
     }
-    // Without users any text is a token, and not every text is a cookie.
-    if (access.hasUsers()) {
-      // No Max-Age: the browser forgets it when it is closed.
-      context.response().addCookie(cookie(context, token));
+    Api.send(context, 200, Logins.view(principal));
+  }
+
+  private void leave(RoutingContext context) {
+    put(context, cookieName(context.request()), null);
+    endLogin(context.request())
+        .onComplete(
+            done -> Api.send(context, 200, RecordJson.json(new UserView(null, null))));
+  }
+
+  private Future<Void> endLogin(HttpServerRequest request) {
+    String login = login(request);
+    return login == null ? Future.succeededFuture() : logins.end(login);
+  }
+
+  /**
+   * Puts a cookie into the answer, and removes the one of former versions.
+   *
+   * @param value null: removes it
+   */
+  private static void put(RoutingContext context, String name, String value) {
+    HttpServerRequest request = context.request();
+    if (request.getCookie(FORMER_COOKIE) != null) {
+      context.response().addCookie(cookie(request, FORMER_COOKIE, "").setMaxAge(0));
     }
-    Api.send(context, 200, json(principal));
+    Cookie cookie = cookie(request, name, value == null ? "" : value);
+    context.response().addCookie(value == null ? cookie.setMaxAge(0) : cookie);
   }
 
-  private static void leave(RoutingContext context) {
-    context.response().addCookie(cookie(context, "").setMaxAge(0));
-    Api.send(context, 200, RecordJson.json(new UserView(null, null)));
-  }
-
-  private static Cookie cookie(RoutingContext context, String value) {
-    return Cookie.cookie(COOKIE, value)
+  private static Cookie cookie(HttpServerRequest request, String name, String value) {
+    return Cookie.cookie(name, value)
         .setPath("/")
         .setHttpOnly(true)
         // A browser would not send it back over a plain connection, which only loopback has.
-        .setSecure(context.request().isSSL())
+        .setSecure(request.isSSL())
         .setSameSite(CookieSameSite.STRICT);
   }
 }

@@ -32,11 +32,16 @@ record Guard(HostNames names, Connections connections, Handler<HttpServerRequest
   private static final Set<String> FORM_TYPES =
       Set.of("text/plain", "application/x-www-form-urlencoded", "multipart/form-data");
 
+  /**
+   * A day, and no years: it holds for every port of the host, also those of other programs there.
+   */
+  private static final String HSTS = "max-age=86400";
+
   private static final int SHOWN_CHARS_MAX = 100;
 
   @Override
   public void handle(HttpServerRequest request) {
-    putHeaders(request.response());
+    putHeaders(request);
     connections.received(request);
     ApiFailure overload = connections.refusal(request.connection());
     if (overload != null && NodeRoutes.isHealth(request.path())) {
@@ -60,7 +65,7 @@ record Guard(HostNames names, Connections connections, Handler<HttpServerRequest
   /** Answers what is not HTTP, or has too long a head. */
   void malformed(HttpServerRequest request) {
     Throwable cause = request.decoderResult().cause();
-    putHeaders(request.response());
+    putHeaders(request);
     ApiFailure failure;
     if (cause instanceof TooLongHttpLineException) {
       failure = new ApiFailure(414, "URI_TOO_LONG", "the path and query are too long");
@@ -73,7 +78,11 @@ record Guard(HostNames names, Connections connections, Handler<HttpServerRequest
     request.connection().close();
   }
 
-  private static void putHeaders(HttpServerResponse response) {
+  private static void putHeaders(HttpServerRequest request) {
+    HttpServerResponse response = request.response();
+    if (request.isSSL()) {
+      response.putHeader("strict-transport-security", HSTS);
+    }
     response
         .putHeader("x-content-type-options", "nosniff")
         .putHeader("x-frame-options", "DENY")

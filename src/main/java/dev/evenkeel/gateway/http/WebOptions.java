@@ -26,6 +26,12 @@ public final class WebOptions extends SettingValues<WebOptions> {
   static final Setting<String> NODE =
       SETTINGS.text("node").unless("").help("Node id that /health shows.");
 
+  static final Setting<List<String>> NODES =
+      SETTINGS
+          .texts("nodes")
+          .unless(List.of())
+          .help("Ids of the nodes that form the cluster, at which browsers may have logged in.");
+
   static final Setting<Boolean> LOCAL_ONLY =
       SETTINGS.flag("localOnly").help("Ask only the gateway of this JVM.");
 

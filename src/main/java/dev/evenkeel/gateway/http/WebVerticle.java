@@ -108,7 +108,9 @@ public final class WebVerticle extends VerticleBase {
                           .divide(
                               Scarce.HTTP_BYTES_IN_FLIGHT,
                               config.get(WebOptions.BYTES_IN_FLIGHT_MAX)));
-              Callers callers = new Callers(access, bodies, connections);
+              Logins logins =
+                  new Logins(vertx, node, config.get(WebOptions.NODES), MonotonicClock::millis);
+              Callers callers = new Callers(access, logins, bodies, connections);
               Api api = new Api(vertx, callers, config.get(WebOptions.LOCAL_ONLY));
               live =
                   new LiveHub(
@@ -132,7 +134,7 @@ public final class WebVerticle extends VerticleBase {
                 // The TLS engine logs a failed handshake, and knows where it came from.
                 server.exceptionHandler(failure -> {});
               }
-              return server.listen();
+              return logins.start().compose(started -> server.listen());
             });
   }
 

@@ -2,7 +2,7 @@ package dev.evenkeel.gateway.live;
 
 import dev.evenkeel.api.ClusterStatusView;
 import dev.evenkeel.cluster.SharedMaps;
-import dev.evenkeel.gateway.access.Access.Caller;
+import dev.evenkeel.gateway.access.Caller;
 import dev.evenkeel.gateway.access.Principal;
 import dev.evenkeel.protocol.BuildVersion;
 import dev.evenkeel.util.MonotonicClock;

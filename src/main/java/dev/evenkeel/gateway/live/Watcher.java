@@ -1,6 +1,6 @@
 package dev.evenkeel.gateway.live;
 
-import dev.evenkeel.gateway.access.Access.Caller;
+import dev.evenkeel.gateway.access.Caller;
 import dev.evenkeel.gateway.access.Principal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.util.MonotonicClock;

@@ -90,7 +90,7 @@ record SessionAddresses(String node, SessionRules rules) {
       case "dispatcher" -> SessionRules.heartbeat(principal, body);
       case "dealer" -> SessionRules.report(principal, body);
       case "groups" -> SessionRules.unsubscribing(principal, body);
-      case "membership", "sessions", "relay" ->
+      case "membership", "sessions", "logins", "relay" ->
           throw Refusal.FORBIDDEN.error("the address '%s' is for nodes only", address);
       default -> throw noAddress(address);
     }

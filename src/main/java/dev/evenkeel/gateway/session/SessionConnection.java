@@ -12,7 +12,7 @@ import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.bus.share.FairShare;
 import dev.evenkeel.bus.share.HeavyWork;
 import dev.evenkeel.gateway.Strangers;
-import dev.evenkeel.gateway.access.Access.Caller;
+import dev.evenkeel.gateway.access.Caller;
 import dev.evenkeel.gateway.access.ApiRules;
 import dev.evenkeel.gateway.access.JsonSize;
 import dev.evenkeel.gateway.access.Principal;

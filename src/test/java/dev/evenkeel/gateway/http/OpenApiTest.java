@@ -286,17 +286,17 @@ class OpenApiTest {
   /** Each operation without a user, with a token in the header, and with one in the cookie. */
   @Test
   void anOperationNeedsAUserIfTheDocumentSaysSo() throws Exception {
-    Token token = Token.random();
+    Token secret = Token.random();
     Users.User user =
         new Users.User(
             "operator",
-            List.of(token.digest()),
+            List.of(secret.digest()),
             null,
             1,
             List.of(Permission.parse("view:*"), Permission.parse("admin:*")));
     Path users = directory.resolve("users.json");
     Files.writeString(users, new Users(List.of(user)).text());
-    String text = "ek_" + token.id() + "_" + token.secret();
+    String text = "ek_" + secret.id() + "_" + secret.secret();
     Vertx vertx = Vertx.vertx();
     try {
       WebVerticle web = new WebVerticle();
@@ -316,7 +316,11 @@ class OpenApiTest {
         assertThat(await(request.copy().putHeader("authorization", header).send()).statusCode())
             .as(name)
             .isNotEqualTo(401);
-        String cookie = "evenkeel-token=" + text;
+        JsonObject token = new JsonObject().put("token", text);
+        String set =
+            await(client.post(web.actualPort(), "127.0.0.1", "/api/session").sendJsonObject(token))
+                .getHeader("set-cookie");
+        String cookie = set.substring(0, set.indexOf(';'));
         assertThat(await(request.copy().putHeader("cookie", cookie).send()).statusCode())
             .as(name)
             .isNotEqualTo(401);

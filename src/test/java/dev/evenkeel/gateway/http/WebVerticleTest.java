@@ -533,6 +533,7 @@ class WebVerticleTest {
     Callers callers =
         new Callers(
             Access.of(vertx, "n1", null, null).toCompletionStage().toCompletableFuture().get(),
+            new Logins(vertx, "n1", List.of(), () -> 0),
             bodies,
             connections);
     LiveRoutes live = new LiveRoutes(hub, connections, callers);

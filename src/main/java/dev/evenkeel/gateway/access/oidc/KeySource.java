@@ -1,7 +1,9 @@
 package dev.evenkeel.gateway.access.oidc;
 
+import dev.evenkeel.bus.EventLoops;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -30,6 +32,10 @@ final class KeySource implements AutoCloseable {
   static final long READ_MILLIS_MAX = 4_000;
 
   private final Vertx vertx;
+
+  /** An event loop: on others threads, an answer could come before somebody waits for it. */
+  private final Context context;
+
   private final OidcSettings settings;
 
   /** Null: the keys come from a file. */
@@ -37,6 +43,7 @@ final class KeySource implements AutoCloseable {
 
   KeySource(Vertx vertx, OidcSettings settings) {
     this.vertx = vertx;
+    context = EventLoops.forHandlers(vertx);
     this.settings = settings;
     http = settings.keys() == null ? null : vertx.createHttpClient(options(settings.ca()));
   }
@@ -57,14 +64,23 @@ final class KeySource implements AutoCloseable {
 
   /** Reads the keys. Fails with INVALID or UNAVAILABLE, saying why there are none. */
   Future<IssuerKeys> read() {
-    Future<String> text =
-        http == null
+    Promise<IssuerKeys> promise = Promise.promise();
+    context.runOnContext(
+        none ->
+            text()
+                .map(IssuerKeys::parse)
+                .timeout(READ_MILLIS_MAX, TimeUnit.MILLISECONDS)
+                .onComplete(promise));
+    return promise.future();
+  }
+
+  private Future<String> text() {
+    return http == null
             ? vertx.executeBlocking(() -> file(settings.keysFile()), false)
             : (settings.discovered()
                     ? get(settings.keys()).map(this::keysAddress)
                     : Future.succeededFuture(settings.keys()))
                 .compose(this::get);
-    return text.map(IssuerKeys::parse).timeout(READ_MILLIS_MAX, TimeUnit.MILLISECONDS);
   }
 
   /** Where they come from, for people. */
