@@ -463,7 +463,8 @@ public final class ServeRun {
               .jsonOf(WebOptions.SETTINGS)
               .put("host", config.httpHost())
               .put("node", config.node())
-              .put("nodes", new JsonArray(formed.peers().stream().map(NodeConfig.Peer::id).toList()))
+              .put(
+                  "nodes", new JsonArray(formed.peers().stream().map(NodeConfig.Peer::id).toList()))
               .put("localOnly", true)
               .put("names", httpNames())
               .put("tls", config.tls() == null ? null : config.tls().toString())

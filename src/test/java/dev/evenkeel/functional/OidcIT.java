@@ -93,8 +93,7 @@ class OidcIT {
   private static String add(Path users, String name) {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
-    assertThat(
-            CommandInJvm.run(out, err, "user", "add", users.toString(), name, "--may", "view:*"))
+    assertThat(CommandInJvm.run(out, err, "user", "add", users.toString(), name, "--may", "view:*"))
         .as(err.toString())
         .isZero();
     return out.toString().strip();
@@ -134,9 +133,7 @@ class OidcIT {
 
   private Future<EvenkeelClient> connect(Path tokenFile) {
     return Evenkeel.connect(
-        new ClientOptions()
-            .setSeeds(List.of(node.cluster()))
-            .setTokenFile(tokenFile.toString()));
+        new ClientOptions().setSeeds(List.of(node.cluster())).setTokenFile(tokenFile.toString()));
   }
 
   @Test
@@ -199,8 +196,7 @@ class OidcIT {
         node.produce("lines.log", lines, "orders", "--token-file", ops.toString()).await();
     assertThat(produced.status()).as(produced.toString()).isZero();
     Path nobody = write("nobody", issuer.token("eve", "none"));
-    Refused.with(
-        Refusal.UNAUTHENTICATED, () -> await(connect(nobody)), "'oidc.eve' no permission");
+    Refused.with(Refusal.UNAUTHENTICATED, () -> await(connect(nobody)), "'oidc.eve' no permission");
     Path evil = write("evil", issuer.sign(issuer.claims("eve", "ops").audience("x")));
     Refused.with(Refusal.UNAUTHENTICATED, () -> await(connect(evil)));
   }
@@ -330,8 +326,7 @@ class OidcIT {
             HttpRequest.newBuilder(URI.create(other.url() + "/api/topics"))
                 .header("authorization", "Bearer " + absent.token("alice", "ops"))
                 .build();
-        HttpResponse<String> refused =
-            http.send(request, HttpResponse.BodyHandlers.ofString());
+        HttpResponse<String> refused = http.send(request, HttpResponse.BodyHandlers.ofString());
         assertThat(refused.statusCode()).as(refused.body()).isEqualTo(503);
         assertThat(refused.headers().firstValue("retry-after")).isPresent();
         absent.status = 200;

@@ -405,9 +405,7 @@ class OperatorPageIT {
       assertThat(send(each, "authorization", "Bearer " + token("viewer"), "origin", own))
           .as(what)
           .isEqualTo(403);
-      assertThat(send(each, "cookie", viewing, "origin", own))
-          .as(what)
-          .isEqualTo(403);
+      assertThat(send(each, "cookie", viewing, "origin", own)).as(what).isEqualTo(403);
       assertThat(send(each, "origin", own)).as("of nobody: " + what).isEqualTo(401);
       for (String origin :
           List.of(

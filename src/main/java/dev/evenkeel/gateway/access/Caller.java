@@ -3,7 +3,9 @@ package dev.evenkeel.gateway.access;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 
-/** Somebody who sends requests, for as long as a connection lives: its user may change meanwhile. */
+/**
+ * Somebody who sends requests, for as long as a connection lives: its user may change meanwhile.
+ */
 public interface Caller {
   /** Whether {@link #check} must have ended before somebody asks for the principal. */
   boolean needsCheck();

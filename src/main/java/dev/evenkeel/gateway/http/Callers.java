@@ -293,8 +293,7 @@ record Callers(Access access, Logins logins, RequestBodies bodies, Connections c
   private void leave(RoutingContext context) {
     put(context, cookieName(context.request()), null);
     endLogin(context.request())
-        .onComplete(
-            done -> Api.send(context, 200, RecordJson.json(new UserView(null, null))));
+        .onComplete(done -> Api.send(context, 200, RecordJson.json(new UserView(null, null))));
   }
 
   private Future<Void> endLogin(HttpServerRequest request) {

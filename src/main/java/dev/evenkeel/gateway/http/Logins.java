@@ -31,9 +31,9 @@ import java.util.regex.Pattern;
 
 /**
  * The log-ins of browsers. Each has a random id that the browser keeps in a cookie, and the token
- * stays in the memory of the node at which it was made, which the id names. The other nodes ask that
- * one who has logged in, so it does not matter to which of them a proxy sends a request. A log-in
- * ends with its node.
+ * stays in the memory of the node at which it was made, which the id names. The other nodes ask
+ * that one who has logged in, so it does not matter to which of them a proxy sends a request. A
+ * log-in ends with its node.
  *
  * <p>For use on the context of the HTTP server.
  */

@@ -86,8 +86,7 @@ class LoginsTest {
     String id = logIn(there, SHOP);
     assertThat(who(here, id)).isEqualTo(SHOP);
     ClusterNode left = new ClusterNode("n1", "127.0.0.1", 5_701, "", ClusterNode.State.MEMBER);
-    LocalObjects.put(
-        vertx, ClusterInSight.class, new ClusterInSight(() -> 1, () -> List.of(left)));
+    LocalObjects.put(vertx, ClusterInSight.class, new ClusterInSight(() -> 1, () -> List.of(left)));
     assertEnded(here, id);
   }
 
@@ -254,7 +253,6 @@ class LoginsTest {
                     .<JsonObject>request(Addresses.logins("n1"), new JsonObject().put("of", id)))
             .body();
     assertThat(answer)
-        .isEqualTo(
-            new JsonObject().put("user", "shop").put("may", JsonArray.of("produce:orders")));
+        .isEqualTo(new JsonObject().put("user", "shop").put("may", JsonArray.of("produce:orders")));
   }
 }

@@ -25,7 +25,6 @@ public record Credentials(TlsIdentity tls, Path tokenFile) {
 
   private static final Logger LOG = LoggerFactory.getLogger(Credentials.class);
 
-
   /**
    * Reads the files of the options, except the token. Blocks.
    *

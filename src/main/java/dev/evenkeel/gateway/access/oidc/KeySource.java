@@ -76,11 +76,11 @@ final class KeySource implements AutoCloseable {
 
   private Future<String> text() {
     return http == null
-            ? vertx.executeBlocking(() -> file(settings.keysFile()), false)
-            : (settings.discovered()
-                    ? get(settings.keys()).map(this::keysAddress)
-                    : Future.succeededFuture(settings.keys()))
-                .compose(this::get);
+        ? vertx.executeBlocking(() -> file(settings.keysFile()), false)
+        : (settings.discovered()
+                ? get(settings.keys()).map(this::keysAddress)
+                : Future.succeededFuture(settings.keys()))
+            .compose(this::get);
   }
 
   /** Where they come from, for people. */

@@ -59,8 +59,7 @@ public record OidcSettings(
       List.of("issuer", "audience", "jwks", "ca", "name", "clockSkew", "refresh", "rules");
 
   /** Without a look-up, whose answer may be another one later. */
-  private static final Pattern LOOPBACK =
-      Pattern.compile("localhost|127(\\.\\d{1,3}){3}|\\[::1]");
+  private static final Pattern LOOPBACK = Pattern.compile("localhost|127(\\.\\d{1,3}){3}|\\[::1]");
 
   /** Claims that are one text with several values and spaces between them, see RFC 8693, 4.2. */
   private static final Set<String> SPACED = Set.of("scope", "scp");

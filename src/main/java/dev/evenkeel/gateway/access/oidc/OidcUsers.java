@@ -71,8 +71,7 @@ public final class OidcUsers {
    * @param clock says what time it is, in milliseconds since 1970
    * @param monotonic the milliseconds of a monotonic clock
    */
-  OidcUsers(
-      Vertx vertx, Path file, MeterScope scope, LongSupplier clock, LongSupplier monotonic) {
+  OidcUsers(Vertx vertx, Path file, MeterScope scope, LongSupplier clock, LongSupplier monotonic) {
     this.vertx = vertx;
     this.file = file;
     this.clock = clock;
@@ -80,7 +79,8 @@ public final class OidcUsers {
     checks = vertx.createSharedWorkerExecutor("evenkeel-oidc", 1);
     checked =
         scope.counter(
-            "evenkeel.access.oidc.checked", "Tokens of the OIDC issuer whose signature was checked");
+            "evenkeel.access.oidc.checked",
+            "Tokens of the OIDC issuer whose signature was checked");
     scope.gauge(
         "evenkeel.access.oidc.broken",
         "1: the OIDC file cannot be used, and the former one stays in force",
@@ -89,8 +89,7 @@ public final class OidcUsers {
         "evenkeel.access.oidc.keys.failing",
         "1: the keys of the OIDC issuer could not be read, and the former ones stay in force",
         () -> keysProblem == null ? 0 : 1);
-    scope.gauge(
-        "evenkeel.access.oidc.keys", "Keys of the OIDC issuer", () -> rules.keys().count());
+    scope.gauge("evenkeel.access.oidc.keys", "Keys of the OIDC issuer", () -> rules.keys().count());
   }
 
   /**
@@ -101,14 +100,14 @@ public final class OidcUsers {
    * @return fails with {@code RefusedException} INVALID if they cannot be used
    */
   public static Future<OidcUsers> open(Vertx vertx, Path file, MeterScope scope) {
-    OidcUsers users = new OidcUsers(vertx, file, scope, System::currentTimeMillis, MonotonicClock::millis);
+    OidcUsers users =
+        new OidcUsers(vertx, file, scope, System::currentTimeMillis, MonotonicClock::millis);
     return users
         .start()
         .map(users)
         .onSuccess(
             read ->
-                vertx.setPeriodic(
-                    LOOK_MILLIS, timer -> vertx.executeBlocking(users::look, false)));
+                vertx.setPeriodic(LOOK_MILLIS, timer -> vertx.executeBlocking(users::look, false)));
   }
 
   Future<Void> start() {

@@ -52,7 +52,11 @@ class JwtTokenTest {
 
   private static OidcSettings settings(String skew) {
     return OidcSettings.parse(
-        ("{'issuer':'" + ISSUER + "','audience':['evenkeel','queue'],'clockSkew':'" + skew + "',"
+        ("{'issuer':'"
+                + ISSUER
+                + "','audience':['evenkeel','queue'],'clockSkew':'"
+                + skew
+                + "',"
                 + "'rules':[{'claim':'groups','value':'ops','may':['view:*']}]}")
             .replace('\'', '"'),
         Path.of("."));
@@ -91,8 +95,7 @@ class JwtTokenTest {
     return SETTINGS.user(jwt.claims());
   }
 
-  private static void assertRefused(JWTClaimsSet.Builder claims, String... words)
-      throws Exception {
+  private static void assertRefused(JWTClaimsSet.Builder claims, String... words) throws Exception {
     String token = token(claims);
     Refused.with(Refusal.UNAUTHENTICATED, () -> user(token, keys(rsa)), words);
   }
@@ -105,8 +108,9 @@ class JwtTokenTest {
     }
     for (Curve curve : List.of(Curve.P_256, Curve.P_384, Curve.P_521)) {
       JWK key = TestIssuer.ecKey("ec", curve);
-      JWSAlgorithm algorithm = JWSAlgorithm.parse(curve == Curve.P_256 ? "ES256"
-          : curve == Curve.P_384 ? "ES384" : "ES512");
+      JWSAlgorithm algorithm =
+          JWSAlgorithm.parse(
+              curve == Curve.P_256 ? "ES256" : curve == Curve.P_384 ? "ES384" : "ES512");
       String token = TestIssuer.sign(header(algorithm, key), key, claims());
       assertThat(user(token, keys(rsa, key)).name()).isEqualTo("oidc.alice");
       assertThat(user(token, keys(rsa))).as("an unknown key").isNull();
@@ -290,17 +294,23 @@ class JwtTokenTest {
 
   /** Whatever somebody sends, the answer is a refusal. */
   @Property(tries = 2_000)
-  void anythingElseIsRefused(
-      @ForAll String header, @ForAll String claims, @ForAll byte[] signature) throws Exception {
+  void anythingElseIsRefused(@ForAll String header, @ForAll String claims, @ForAll byte[] signature)
+      throws Exception {
     if (rsa == null) {
       key();
     }
     for (String token :
         List.of(
-            Base64URL.encode(header) + "." + Base64URL.encode(claims) + "."
+            Base64URL.encode(header)
+                + "."
+                + Base64URL.encode(claims)
+                + "."
                 + Base64URL.encode(signature),
-            Base64URL.encode("{\"alg\":\"RS256\",\"kid\":\"rsa\"}") + "."
-                + Base64URL.encode(claims) + "." + Base64URL.encode(signature),
+            Base64URL.encode("{\"alg\":\"RS256\",\"kid\":\"rsa\"}")
+                + "."
+                + Base64URL.encode(claims)
+                + "."
+                + Base64URL.encode(signature),
             header + "." + claims + ".x")) {
       if (JwtToken.is(token)) {
         Refused.with(Refusal.UNAUTHENTICATED, () -> user(token, keys(rsa)));

@@ -171,8 +171,7 @@ class OidcSettingsTest {
       Map<String, Object> claims = Map.of("sub", name, "groups", "team-billing");
       Refused.with(Refusal.UNAUTHENTICATED, () -> settings.user(claims));
     }
-    Refused.with(
-        Refusal.UNAUTHENTICATED, () -> settings.user(Map.of("groups", "team-billing")));
+    Refused.with(Refusal.UNAUTHENTICATED, () -> settings.user(Map.of("groups", "team-billing")));
   }
 
   @Property

@@ -107,8 +107,7 @@ class OidcUsersTest {
     await(users.check(issuer.token("alice", "ops"), "a"));
     pass(30_000);
     String later =
-        issuer.sign(
-            issuer.claims("alice", "ops").expirationTime(new Date(now.get() + 60_000)));
+        issuer.sign(issuer.claims("alice", "ops").expirationTime(new Date(now.get() + 60_000)));
     await(users.check(later, "a"));
     await(users.check(issuer.token("alice", "ops", "more"), "a"));
     pass(45_000);
@@ -188,7 +187,10 @@ class OidcUsersTest {
 
   @Test
   void aDocumentOfAnotherIssuerDoesNotSayWhereTheKeysAre() throws Exception {
-    write(issuer.settings(TestIssuer.rule("groups", "ops", "view:*")).put("issuer", issuer.url() + "/"));
+    write(
+        issuer
+            .settings(TestIssuer.rule("groups", "ops", "view:*"))
+            .put("issuer", issuer.url() + "/"));
     OidcUsers users = start();
     assertThat(users.rules().keys().count()).isZero();
     assertThat(issuer.asked()).isZero();

@@ -158,10 +158,7 @@ public final class TestIssuer implements AutoCloseable {
         new SignedJWT(
             built.getType() == null ? header.type(JOSEObjectType.JWT).build() : built,
             claims.build());
-    jwt.sign(
-        key instanceof RSAKey rsa
-            ? new RSASSASigner(rsa)
-            : new ECDSASigner((ECKey) key));
+    jwt.sign(key instanceof RSAKey rsa ? new RSASSASigner(rsa) : new ECDSASigner((ECKey) key));
     return jwt.serialize();
   }
 
