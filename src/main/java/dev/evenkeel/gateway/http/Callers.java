@@ -291,9 +291,13 @@ record Callers(Access access, Logins logins, RequestBodies bodies, Connections c
   }
 
   private void leave(RoutingContext context) {
-    put(context, cookieName(context.request()), null);
     endLogin(context.request())
-        .onComplete(done -> Api.send(context, 200, RecordJson.json(new UserView(null, null))));
+        .onComplete(
+            done -> {
+              // Not before: the request has the cookies of its answer, too.
+              put(context, cookieName(context.request()), null);
+              Api.send(context, 200, RecordJson.json(new UserView(null, null)));
+            });
   }
 
   private Future<Void> endLogin(HttpServerRequest request) {

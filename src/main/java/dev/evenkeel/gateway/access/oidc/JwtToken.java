@@ -4,6 +4,7 @@ import com.nimbusds.jose.JOSEException;
 import com.nimbusds.jose.JWSHeader;
 import com.nimbusds.jwt.JWTClaimsSet;
 import com.nimbusds.jwt.SignedJWT;
+import com.nimbusds.jwt.util.DateUtils;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -106,12 +107,12 @@ final class JwtToken {
     if (claims.getExpirationTime() == null) {
       throw Refusal.UNAUTHENTICATED.error("the token has no end: the claim 'exp' is missing");
     }
-    checkEnd(endMillis(settings), claims.getExpirationTime().getTime(), nowMillis);
+    checkEnd(endMillis(settings), millis(claims.getExpirationTime()), nowMillis);
     Date begin = claims.getNotBeforeTime();
-    if (begin != null && nowMillis < begin.getTime() - settings.skewMillis()) {
+    if (begin != null && nowMillis < millis(begin) - settings.skewMillis()) {
       throw Refusal.UNAUTHENTICATED.error(
           "the token counts from %s on, and here it is %s: wait, or correct the clock",
-          time(begin.getTime()), time(nowMillis));
+          time(millis(begin)), time(nowMillis));
     }
   }
 
@@ -129,11 +130,14 @@ final class JwtToken {
     return Instant.ofEpochMilli(millis).toString();
   }
 
+  private static long millis(Date date) {
+    return DateUtils.toSecondsSinceEpoch(date) * 1_000;
+  }
+
   /** When it counts no more. */
   long endMillis(OidcSettings settings) {
     // A number near the largest would wrap around.
-    return Math.min(claims.getExpirationTime().getTime(), Long.MAX_VALUE / 2)
-        + settings.skewMillis();
+    return Math.min(millis(claims.getExpirationTime()), Long.MAX_VALUE / 2) + settings.skewMillis();
   }
 
   JWSHeader header() {
