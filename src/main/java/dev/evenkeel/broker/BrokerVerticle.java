@@ -144,6 +144,12 @@ public final class BrokerVerticle extends VerticleBase {
             .consumer(
                 Addresses.LEADER_CHANGES,
                 message -> service.heardLeaders(VertxLink.buffer(message.body()))));
+    consumers.add(
+        vertx
+            .eventBus()
+            .consumer(
+                Addresses.CONNECTIONS_ENDED,
+                message -> service.connectionEnded(VertxLink.buffer(message.body()).toString())));
     timers.add(vertx.setPeriodic(LEADERS_MILLIS, id -> service.tellLeaders()));
     timers.add(vertx.setPeriodic(LINKS_MILLIS, id -> service.lookAtLinks()));
     timers.add(vertx.setPeriodic(COMPARE_MILLIS, id -> service.compareReplicas()));

@@ -44,6 +44,12 @@ public final class Addresses {
   public static final String SESSIONS_ENDED = "evenkeel.sessions.ended";
 
   /**
+   * Tells brokers that a connection has ended which may have fetches that wait. The body is its
+   * name, see {@link Frames#CONNECTION}.
+   */
+  public static final String CONNECTIONS_ENDED = "evenkeel.connections.ended";
+
+  /**
    * Each node takes dedup steps of its sessions here, from programs of this node only. A request is
    * a {@code text} with the session and what {@code SharedCodec.steps} writes. The answer is a
    * frame (see {@link Frames}) with the cluster's time and what {@code SharedCodec.replies} writes.
@@ -74,7 +80,13 @@ public final class Addresses {
 
   /** What is published there is for every node. */
   public static final Set<String> EVERY_NODE =
-      Set.of(LEASE_CHANGES, TOPIC_CHANGES, ADMIN_CHANGES, LEADER_CHANGES, SESSIONS_ENDED);
+      Set.of(
+          LEASE_CHANGES,
+          TOPIC_CHANGES,
+          ADMIN_CHANGES,
+          LEADER_CHANGES,
+          SESSIONS_ENDED,
+          CONNECTIONS_ENDED);
 
   /** Says in words who answers at an address. */
   public static String who(String address) {

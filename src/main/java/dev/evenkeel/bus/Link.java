@@ -48,6 +48,17 @@ public interface Link {
   }
 
   /**
+   * As {@link #request(String, Buffer, long)}, of a node on behalf of a user: what it takes counts
+   * as the user's.
+   *
+   * @param user null: of no user
+   */
+  default Future<Buffer> requestFor(
+      String user, String address, Buffer body, long timeoutMillis) {
+    return request(address, body, timeoutMillis);
+  }
+
+  /**
    * As {@link #request(String, Buffer, long)}, over all connections at once: the first good answer
    * counts. Such requests do not count as requests in flight, so keep them few and small.
    */

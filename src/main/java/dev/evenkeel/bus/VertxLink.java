@@ -62,6 +62,18 @@ public final class VertxLink implements Link {
     return send(vertx, address, address, body, options);
   }
 
+  @Override
+  public Future<Buffer> requestFor(
+      String user, String address, Buffer body, long timeoutMillis) {
+    State now = state;
+    if (user == null || now != State.CONNECTED) {
+      return request(address, body, timeoutMillis);
+    }
+    DeliveryOptions options =
+        FrameCodec.options(body, timeoutMillis).addHeader(Frames.USER, user);
+    return send(vertx, address, address, body, options);
+  }
+
   /** The refusal of a request in any state but CONNECTED; the request is not sent. */
   public static RefusedException notConnected(State state) {
     return new RefusedException(

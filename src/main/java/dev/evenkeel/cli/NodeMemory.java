@@ -19,6 +19,7 @@ import org.slf4j.LoggerFactory;
  *     not come whole
  * @param httpBytes bodies of HTTP requests
  * @param cleaningBytes messages of which the rest of the body goes
+ * @param fetchBytes fetches that wait
  */
 record NodeMemory(
     long heapBytes,
@@ -26,7 +27,8 @@ record NodeMemory(
     long logBytes,
     long clientBytes,
     long httpBytes,
-    long cleaningBytes) {
+    long cleaningBytes,
+    long fetchBytes) {
   private static final Logger LOG = LoggerFactory.getLogger(NodeMemory.class);
 
   /** Buffers of the threads that read and rewrite segments. */
@@ -43,7 +45,8 @@ record NodeMemory(
         heap.logBytes(),
         or(config, NodeOptions.CLIENT_BYTES_IN_FLIGHT_MAX, heap.clientBytes()),
         or(config, NodeOptions.HTTP_BYTES_IN_FLIGHT_MAX, heap.httpBytes()),
-        heap.cleaningBytes());
+        heap.cleaningBytes(),
+        heap.fetchBytes());
   }
 
   private static long or(NodeConfig config, Setting<Long> setting, long share) {
@@ -58,7 +61,8 @@ record NodeMemory(
         + logBytes
         + 2 * clientBytes
         + HeapShares.HTTP_FACTOR * httpBytes
-        + cleaningBytes;
+        + cleaningBytes
+        + fetchBytes;
   }
 
   /** What is taken outside of the heap beside network buffers, classes and threads. */
@@ -74,8 +78,8 @@ record NodeMemory(
   void log(int logGroups) {
     LOG.info(
         "memory limits add up to {} MiB of a heap of {} MiB: libraries {}, tail cache {}, logs {},"
-            + " applications 2 x {}, HTTP {}, cleaning {}; outside of the heap {} MiB, network buffers and"
-            + " classes not counted",
+            + " applications 2 x {}, HTTP {}, cleaning {}, waiting fetches {}; outside of the heap {}"
+            + " MiB, network buffers and classes not counted",
         mib(heapNeeded()),
         mib(heapBytes),
         mib(HeapShares.BASE_BYTES),
@@ -84,6 +88,7 @@ record NodeMemory(
         mib(clientBytes),
         mib(HeapShares.HTTP_FACTOR * httpBytes),
         mib(cleaningBytes),
+        mib(fetchBytes),
         mib(outsideNeeded(logGroups)));
     if (heapNeeded() > heapBytes) {
       LOG.warn(

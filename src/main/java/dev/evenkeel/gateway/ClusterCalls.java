@@ -74,11 +74,34 @@ final class ClusterCalls {
   private final LeaderClient leaders;
   private final Majority majority;
 
+  /** On whose behalf it asks brokers; null: of the node. */
+  private final String user;
+
   ClusterCalls(Link link) {
     this.link = link;
     directory = new ClusterDirectory(link);
     leaders = new LeaderClient(link, directory);
     majority = new Majority(link, this::view);
+    user = null;
+  }
+
+  private ClusterCalls(ClusterCalls all, String user) {
+    link = all.link;
+    directory = all.directory;
+    leaders = all.leaders;
+    majority = all.majority;
+    this.user = user;
+  }
+
+  /** The same on behalf of a user, so that what it takes of brokers counts as the user's. */
+  ClusterCalls of(String user) {
+    return user == null ? this : new ClusterCalls(this, user);
+  }
+
+  private LeaderClient.Send<ByteBuffer> toControl(Buffer request) {
+    return (group, leader) ->
+        link.requestFor(user, Addresses.control(leader), request, REQUEST_TIMEOUT_MILLIS)
+            .map(Frames::answerBody);
   }
 
   private static Retry retry(Predicate<Refusal> again) {
@@ -158,7 +181,7 @@ final class ClusterCalls {
             group == ClusterView.META ? "meta" : "d" + group,
             call.op().onlyAsks(),
             retry ->
-                leaders.request(group, Addresses::control, request, REQUEST_TIMEOUT_MILLIS, retry))
+                leaders.ask(group, retry, toControl(request)))
         .map(call::answered);
   }
 
@@ -171,7 +194,7 @@ final class ClusterCalls {
         null,
         op.onlyAsks(),
         retry ->
-            leaders.request(shard, Addresses::control, request, REQUEST_TIMEOUT_MILLIS, retry));
+            leaders.ask(shard, retry, toControl(request)));
   }
 
   /** Submits a command to the meta group; fails if it is refused. */

@@ -39,9 +39,14 @@ record DelayedApi(ClusterCalls calls) {
 
   void serve(ApiAnswers answers) {
     answers
-        .on(Operations.LIST_DELAYED_MESSAGES, this::list)
-        .on(Operations.GET_DELAYED_MESSAGE, this::get)
-        .on(Operations.CANCEL_DELAYED_MESSAGE, this::cancel);
+        .by(Operations.LIST_DELAYED_MESSAGES, (asked, user) -> of(user).list(asked))
+        .by(Operations.GET_DELAYED_MESSAGE, (asked, user) -> of(user).get(asked))
+        .by(Operations.CANCEL_DELAYED_MESSAGE, (asked, user) -> of(user).cancel(asked));
+  }
+
+  /** On behalf of a user. */
+  private DelayedApi of(String user) {
+    return new DelayedApi(calls.of(user));
   }
 
   /**

@@ -6,6 +6,7 @@ import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.Asker;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.LocalObjects;
@@ -24,6 +25,7 @@ import dev.evenkeel.gateway.access.ProduceQuestion;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Future;
+import io.vertx.core.MultiMap;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.buffer.Buffer;
@@ -168,8 +170,11 @@ public final class GatewayVerticle extends VerticleBase {
             address ->
                 serve(
                     address,
-                    owned.getOrDefault(
-                        address, (question, poll) -> answers.answer(address, question))))
+                    owned.containsKey(address)
+                        ? (question, asked) ->
+                            owned.get(address).apply(question, asked.get(Frames.POLL))
+                        : (question, asked) ->
+                            answers.answer(address, question, Asker.of(asked).user())))
         .forEach(served::add);
     return Future.all(served);
   }
@@ -222,16 +227,18 @@ public final class GatewayVerticle extends VerticleBase {
   }
 
   /**
-   * @param api answers a question, with the header {@link Frames#POLL} or null
+   * @param api answers a question, with the headers of the request
    */
-  private Future<Void> serve(String address, BiFunction<JsonObject, String, Future<Object>> api) {
+  private Future<Void> serve(
+      String address, BiFunction<JsonObject, MultiMap, Future<Object>> api) {
     MessageConsumer<Object> consumer = vertx.eventBus().consumer(address);
     consumers.add(consumer);
     consumer.handler(message -> handle(message, api));
     return consumer.completion();
   }
 
-  private void handle(Message<Object> message, BiFunction<JsonObject, String, Future<Object>> api) {
+  private void handle(
+      Message<Object> message, BiFunction<JsonObject, MultiMap, Future<Object>> api) {
     if (requests >= REQUESTS_MAX) {
       ApiErrors.fail(
           message,
@@ -244,14 +251,14 @@ public final class GatewayVerticle extends VerticleBase {
     try {
       JsonObject question = question(message);
       changes = ApiRules.changes(message.address(), question);
-      String poll = message.headers().get(Frames.POLL);
+      MultiMap headers = message.headers();
       answer =
           isPlan(message.address(), question)
               ? plans.run(
-                  message.headers().get(Frames.USER),
+                  headers.get(Frames.USER),
                   JsonSize.SETTINGS_BYTES_MAX,
-                  () -> onContext(() -> api.apply(question, poll)))
-              : api.apply(question, poll);
+                  () -> onContext(() -> api.apply(question, headers)))
+              : api.apply(question, headers);
     } catch (RuntimeException e) {
       changes = false;
       answer = Future.failedFuture(e);

@@ -44,6 +44,11 @@ final class GroupsApi {
     resets = new ResetApi(calls);
   }
 
+  /** On behalf of a user. */
+  private GroupsApi of(String user) {
+    return user == null ? this : new GroupsApi(calls.of(user));
+  }
+
   void serve(ApiAnswers answers) {
     pass(answers, Operations.LIST_GROUPS, all -> new GroupQuestions.Look(null));
     pass(answers, Operations.DESCRIBE_GROUP, asked -> new GroupQuestions.Look(asked.group()));
@@ -52,7 +57,7 @@ final class GroupsApi {
         Operations.LIST_REBALANCES,
         asked -> new GroupQuestions.Rebalances(asked.group(), asked.limit()));
     answers
-        .on(Operations.RESET_GROUP, resets::reset)
+        .by(Operations.RESET_GROUP, (asked, user) -> of(user).resets.reset(asked))
         .on(
             Operations.PAUSE_GROUP,
             asked -> pause(asked.group(), asked.topic(), asked.shard(), true))
@@ -61,9 +66,9 @@ final class GroupsApi {
             asked -> pause(asked.group(), asked.topic(), asked.shard(), false))
         .on(Operations.PLAN_GROUP, this::plan)
         .on(Operations.DELETE_GROUP, this::delete)
-        .on(Operations.LIST_RETRIES, retries::list)
-        .on(Operations.LIST_DEAD_LETTERS, deadLetters::list)
-        .on(Operations.DESCRIBE_DEAD_LETTER, deadLetters::show)
+        .by(Operations.LIST_RETRIES, (asked, user) -> of(user).retries.list(asked))
+        .by(Operations.LIST_DEAD_LETTERS, (asked, user) -> of(user).deadLetters.list(asked))
+        .by(Operations.DESCRIBE_DEAD_LETTER, (asked, user) -> of(user).deadLetters.show(asked))
         .on(
             Operations.REPLAY_DEAD_LETTERS,
             asked ->

@@ -21,16 +21,24 @@ import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.BatchReader;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.Future;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Map;
 
 /** Reads a shard without owning it. */
 record MessagesApi(ClusterCalls calls) {
-  /** With a key, an answer ends after this many bytes, so that no request takes long. */
-  private static final long SEARCH_BYTES_MAX = 16 << 20;
+  /**
+   * With a key, an answer ends after so many looks of a broker into at most 1 MiB, so that no
+   * request takes long.
+   */
+  private static final int SEARCH_LOOKS_MAX = 32;
+
+  /** Bytes that are unpacked in one turn of the event loop, and those of one batch more. */
+  private static final long UNPACKED_BYTES_MAX = 1 << 20;
 
   void serve(ApiAnswers answers) {
-    answers.on(Operations.BROWSE, this::browse);
+    answers.by(
+        Operations.BROWSE, (asked, user) -> new MessagesApi(calls.of(user)).browse(asked));
   }
 
   private Future<BrowsedMessages> browse(Browse asked) {
@@ -51,7 +59,7 @@ record MessagesApi(ClusterCalls calls) {
                       ? Future.succeededFuture(asked.offset())
                       : calls.offset(shard, start);
               boolean placed = view.featureLevel() >= FeatureLevel.PLACED_FETCHES;
-              return from.compose(first -> read(page, shard, key, first, SEARCH_BYTES_MAX, placed));
+              return from.compose(first -> read(page, shard, key, first, SEARCH_LOOKS_MAX, placed));
             })
         .map(
             next ->
@@ -78,28 +86,51 @@ record MessagesApi(ClusterCalls calls) {
   }
 
   /**
-   * Fetches until the page is full or the shard ends. Completes with the next offset to read.
+   * Fetches until the page is full or the shard ends. Completes with the next offset to read. With
+   * a key, the broker looks for the messages, where users take turns.
    *
    * @param key null: of any key or none
-   * @param searchBytes with a key, the most bytes that are fetched
+   * @param looks with a key, how often the broker is asked
    * @param placed whether all nodes say where messages are in the log
    */
   private Future<Long> read(
-      Page<MessageView> page,
-      Shard shard,
-      byte[] key,
-      long offset,
-      long searchBytes,
-      boolean placed) {
+      Page<MessageView> page, Shard shard, byte[] key, long offset, int looks, boolean placed) {
     boolean all = key == null;
     FetchRequest request =
         FetchRequest.browse(
                 shard,
                 offset,
-                all ? Math.min(Limits.FETCH_BYTES_MAX, page.bytesLeft()) : Limits.FETCH_BYTES_MAX,
-                all ? page.itemsLeft() : Integer.MAX_VALUE,
+                Math.min(Limits.FETCH_BYTES_MAX, page.bytesLeft()),
+                all ? page.itemsLeft() : Limits.BATCH_MESSAGES_MAX,
                 0)
-            .with(placed ? MessageFilter.ALL : null);
+            .with(placed ? filter(key) : null);
+    return browse(request, placed)
+        .recover(
+            failure ->
+                // There may be messages behind those that are lost.
+                request.filters() && failure instanceof RefusedException.OutOfRange
+                    ? browse(request.with(MessageFilter.ALL).within(1, 1), placed)
+                    : Future.failedFuture(failure))
+        .recover(failure -> Future.failedFuture(outOfRange(offset, failure)))
+        .compose(
+            fetched -> {
+              long next = take(page, shard, key, fetched, offset);
+              boolean done =
+                  page.full() || next <= offset || next >= fetched.endOffset() || !all && looks == 1;
+              return done
+                  ? Future.succeededFuture(next)
+                  : read(page, shard, key, next, looks - 1, placed);
+            });
+  }
+
+  private static MessageFilter filter(byte[] key) {
+    return key == null
+        ? MessageFilter.ALL
+        : MessageFilter.of("key=" + new String(key, StandardCharsets.UTF_8));
+  }
+
+  private Future<FetchAnswer> browse(FetchRequest request, boolean placed) {
+    Shard shard = request.shard();
     return calls
         .toLeaderOf(shard, Op.BROWSE, Frames.request(Op.BROWSE, request.encode()))
         // This gateway may run in an application, and the nodes in the first version.
@@ -111,18 +142,7 @@ record MessagesApi(ClusterCalls calls) {
                     ? calls.toLeaderOf(
                         shard, Op.BROWSE, Frames.request(Op.BROWSE, request.encodeFormer()))
                     : Future.failedFuture(failure))
-        .recover(failure -> Future.failedFuture(outOfRange(offset, failure)))
-        .compose(
-            answer -> {
-              long left = searchBytes - answer.remaining();
-              FetchAnswer fetched = FetchAnswer.decode(answer, placed);
-              long next = take(page, shard, key, fetched, offset);
-              boolean done =
-                  page.full() || next <= offset || next >= fetched.endOffset() || !all && left <= 0;
-              return done
-                  ? Future.succeededFuture(next)
-                  : read(page, shard, key, next, left, placed);
-            });
+        .map(answer -> FetchAnswer.decode(answer, placed));
   }
 
   /** The text of the broker's refusal holds only the bounds, for programs. */
@@ -134,14 +154,20 @@ record MessagesApi(ClusterCalls calls) {
     return failure;
   }
 
-  /** Adds the messages of a key from {@code offset} on. Returns the next offset to read. */
+  /**
+   * Adds the messages of a key from {@code offset} on. Ends early if the batches unpack to much.
+   * Returns the next offset to read.
+   */
   static long take(
       Page<MessageView> page, Shard shard, byte[] key, FetchAnswer fetched, long offset) {
     long next = offset;
+    long unpacked = 0;
     for (FetchAnswer.Placed placed : fetched.batches()) {
-      if (page.full()) {
-        break;
+      if (page.full() || unpacked > UNPACKED_BYTES_MAX) {
+        // What was not looked at is fetched again.
+        return next;
       }
+      unpacked += placed.batch().unpackedLength();
       RefusedException damage = damage(placed);
       BatchReader reader = placed.batch().reader(placed.baseOffset());
       while (reader.hasNext() && !page.full()) {
@@ -155,7 +181,7 @@ record MessagesApi(ClusterCalls calls) {
         }
       }
     }
-    return next;
+    return page.full() ? next : Math.max(next, fetched.next());
   }
 
   /** Why nothing in the batch counts, or null. */

@@ -53,42 +53,47 @@ public final class MessageFilter {
    *
    * @param header name of the header as UTF-8; null: the key
    * @param values one of which it may be; sorted as unsigned bytes
-   * @param prefixes one of which it may begin with
+   * @param prefixes one of which it may begin with; sorted as unsigned bytes, and none begins with
+   *     another one
    */
   public record Field(byte @Nullable [] header, byte[][] values, byte[][] prefixes) {
 
     /** Whether one of the conditions holds for the bytes {@code from} to {@code to}. */
     public boolean matches(byte[] bytes, int from, int to) {
-      for (byte[] prefix : prefixes) {
-        int end = from + prefix.length;
-        if (end <= to && Arrays.equals(bytes, from, end, prefix, 0, prefix.length)) {
-          return true;
-        }
-      }
+      // If they begin with a prefix, nothing else lies between that and them: all that begins with
+      // it does, and no other prefix does so.
+      byte[] prefix = floor(prefixes, bytes, from, to);
+      byte[] value = floor(values, bytes, from, to);
+      return prefix != null
+              && prefix.length <= to - from
+              && Arrays.equals(bytes, from, from + prefix.length, prefix, 0, prefix.length)
+          || value != null && Arrays.equals(bytes, from, to, value, 0, value.length);
+    }
+
+    /** The last one that is not behind the bytes; null: there is none. */
+    private static byte @Nullable [] floor(byte[][] sorted, byte[] bytes, int from, int to) {
       int low = 0;
-      int high = values.length - 1;
+      int high = sorted.length - 1;
       while (low <= high) {
         int middle = (low + high) >>> 1;
-        byte[] value = values[middle];
-        int order = Arrays.compareUnsigned(value, 0, value.length, bytes, from, to);
-        if (order == 0) {
-          return true;
-        }
-        if (order < 0) {
+        byte[] each = sorted[middle];
+        if (Arrays.compareUnsigned(each, 0, each.length, bytes, from, to) <= 0) {
           low = middle + 1;
         } else {
           high = middle - 1;
         }
       }
-      return false;
+      return high < 0 ? null : sorted[high];
     }
   }
 
   private final List<String> texts;
   private final List<Field> fields;
+  private final int hash;
 
   private MessageFilter(List<String> texts) {
     this.texts = texts;
+    hash = texts.hashCode();
     Map<String, List<String>> byName = new LinkedHashMap<>();
     for (String text : texts) {
       byName.computeIfAbsent(name(text), any -> new ArrayList<>()).add(text);
@@ -187,10 +192,27 @@ public final class MessageFilter {
       (isPrefix(text) ? prefixes : values).add(value);
     }
     values.sort(Arrays::compareUnsigned);
+    prefixes.sort(Arrays::compareUnsigned);
     return new Field(
         name.equals(KEY) ? null : utf8(name.substring(HEADER.length())),
         values.toArray(byte[][]::new),
-        prefixes.toArray(byte[][]::new));
+        shortest(prefixes).toArray(byte[][]::new));
+  }
+
+  /** Without those that begin with another one. */
+  private static List<byte[]> shortest(List<byte[]> sorted) {
+    List<byte[]> shortest = new ArrayList<>();
+    for (byte[] each : sorted) {
+      byte[] last = shortest.isEmpty() ? null : shortest.get(shortest.size() - 1);
+      boolean covered =
+          last != null
+              && last.length <= each.length
+              && Arrays.equals(each, 0, last.length, last, 0, last.length);
+      if (!covered) {
+        shortest.add(each);
+      }
+    }
+    return shortest;
   }
 
   private static byte[] utf8(String text) {
@@ -245,12 +267,13 @@ public final class MessageFilter {
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof MessageFilter that && texts.equals(that.texts);
+    return this == other
+        || other instanceof MessageFilter that && hash == that.hash && texts.equals(that.texts);
   }
 
   @Override
   public int hashCode() {
-    return texts.hashCode();
+    return hash;
   }
 
   /** The conditions, for people. */

@@ -49,7 +49,7 @@ public final class BrokerNode implements AutoCloseable {
   private static final int READ_THREADS = 4;
 
   /** Most reads that wait for a thread; more are refused OVERLOADED. */
-  private static final int READS_WAITING_MAX = 4_096;
+  public static final int READS_WAITING_MAX = 4_096;
 
   private static final long DISK_CHECK_MILLIS = 1_000;
   private static final long RETAIN_LOOK_MILLIS = 1_000;

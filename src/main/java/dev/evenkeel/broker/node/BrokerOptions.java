@@ -133,6 +133,14 @@ public final class BrokerOptions extends SettingValues<BrokerOptions> {
           .from(0)
           .help("Most fetches that wait for new messages at a time.");
 
+  public static final Setting<Long> FETCHES_WAITING_BYTES_MAX =
+      SETTINGS
+          .size("fetchesWaitingBytesMax")
+          .unless(0L)
+          .from(0)
+          .to(1L << 40)
+          .help("Memory of those fetches with their filters; 0: a part of the heap.");
+
   public static final Setting<Long> PROCEDURE_MILLIS_MAX =
       SETTINGS
           .time("procedureMillisMax")

@@ -66,6 +66,11 @@ public record HeapShares(long heapBytes) {
     return (int) (cleaningBytes() / Math.max(1, dataGroups) / BodyUse.MESSAGE_BYTES);
   }
 
+  /** Fetches that wait for messages, with their filters. */
+  public long fetchBytes() {
+    return part(24, 4, 512);
+  }
+
   /** Bodies of HTTP requests. */
   public long httpBytes() {
     return part(25, 8, 32);

@@ -4,6 +4,8 @@ import static dev.evenkeel.protocol.Refusal.FENCED;
 import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
+import dev.evenkeel.broker.node.BrokerOptions;
+import dev.evenkeel.broker.node.HeapShares;
 import dev.evenkeel.broker.quota.GroupDebts;
 import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.LeaseKey;
@@ -15,7 +17,10 @@ import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchManyRequest;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.share.Scarce;
+import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.util.Daemon;
@@ -54,7 +59,11 @@ public final class FetchService {
 
   FetchService(ServeContext serve, NodeQuotas quotas) {
     this.serve = serve;
-    waiting = new WaitingFetches(serve, shard -> new FilterWatch(serve, this, shard));
+    long set = serve.options().get(BrokerOptions.FETCHES_WAITING_BYTES_MAX);
+    long bytesMax = set > 0 ? set : HeapShares.ofThisProgram().fetchBytes();
+    FetchMemory memory =
+        new FetchMemory(Shares.of(serve.vertx()).divide(Scarce.FETCH_BYTES, bytesMax));
+    waiting = new WaitingFetches(serve, memory, shard -> new FilterWatch(serve, this, shard));
     debts = quotas.debts(waiting::paid);
     pauses = new PauseGate(serve, waiting::leaseChanged);
     meters = serve.meters();
@@ -65,7 +74,7 @@ public final class FetchService {
 
   /** Answers a FETCH request, perhaps later. */
   Future<Buffer> fetch(Buffer body, Asker asker) {
-    FetchRequest request = FetchRequest.decode(Frames.body(body));
+    FetchRequest request = decode(body);
     if (request.group().isEmpty()) {
       throw INVALID.error("a fetch needs a group; to look around, browse");
     }
@@ -73,11 +82,21 @@ public final class FetchService {
     return new WaitingRequest(this, asker, List.of(request), true).begin();
   }
 
+  /** Requests with equal filters get the same filter. */
+  private FetchRequest decode(Buffer body) {
+    FetchRequest request = FetchRequest.decode(Frames.body(body));
+    return request.filters() ? request.with(waiting.memory().same(request.filter())) : request;
+  }
+
   /** Answers a FETCH_MANY request, perhaps later. */
   Future<Buffer> fetchMany(Buffer body, Asker asker) {
-    FetchManyRequest request = FetchManyRequest.decode(Frames.body(body));
+    List<FetchRequest> fetches = FetchManyRequest.decode(Frames.body(body)).fetches();
+    if (fetches.get(0).filters()) {
+      MessageFilter filter = waiting.memory().same(fetches.get(0).filter());
+      fetches = fetches.stream().map(each -> each.with(filter)).toList();
+    }
     meters.fetchRequests.increment();
-    return new WaitingRequest(this, asker, request.fetches(), false).begin();
+    return new WaitingRequest(this, asker, fetches, false).begin();
   }
 
   /**
@@ -85,7 +104,7 @@ public final class FetchService {
    * broadcast, which needs no lease, and counts as a fetch.
    */
   Future<Buffer> browse(Buffer body, Asker asker) {
-    FetchRequest request = FetchRequest.decode(Frames.body(body)).browse();
+    FetchRequest request = decode(body).browse();
     if (request.waitMillis() > 0) {
       meters.fetchRequests.increment();
     }

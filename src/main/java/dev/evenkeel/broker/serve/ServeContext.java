@@ -7,6 +7,7 @@ import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.broker.node.HeapShares;
 import dev.evenkeel.bus.Asker;
+import dev.evenkeel.bus.share.FairShare;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.storage.Store;
@@ -24,6 +25,7 @@ import java.util.function.Function;
  * @param context on which the parts run
  * @param meters what is counted while serving
  * @param reads reads of the disk that wait for a thread
+ * @param readsShare divides their number among users
  */
 record ServeContext(
     BrokerNode node,
@@ -32,7 +34,8 @@ record ServeContext(
     Context context,
     BrokerOptions options,
     RequestMetrics meters,
-    LookQueue reads) {
+    LookQueue reads,
+    FairShare readsShare) {
 
   /** Most bytes of appends of one log group that wait, if so many log groups share the heap. */
   long appendBytesMax(int dataGroups) {
@@ -111,6 +114,12 @@ record ServeContext(
    * context.
    */
   <T> Future<T> read(Asker asker, Callable<T> task) {
-    return reads.run(asker, () -> true, () -> Answers.on(vertx, node.readers(), task));
+    FairShare.Account account = readsShare.of(asker.user());
+    if (!account.tryTake(1)) {
+      return Future.failedFuture(account.refusal());
+    }
+    return reads
+        .run(asker, () -> true, () -> Answers.on(vertx, node.readers(), task))
+        .onComplete(done -> account.give(1));
   }
 }

@@ -22,6 +22,9 @@ import dev.evenkeel.bus.ViewQuestion;
 import dev.evenkeel.bus.ViewSince;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.rate.LocalQuotas;
+import dev.evenkeel.bus.share.FairShare;
+import dev.evenkeel.bus.share.Scarce;
+import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
@@ -90,7 +93,8 @@ public final class Service {
     LogNode log = node.log();
     node.maintenance().askReplicas(this::readBody);
     LookQueue reads = new LookQueue(node.readThreads());
-    serve = new ServeContext(node, groups, vertx, context, options, meters, reads);
+    FairShare readsShare = Shares.of(vertx).divide(Scarce.READS, BrokerNode.READS_WAITING_MAX);
+    serve = new ServeContext(node, groups, vertx, context, options, meters, reads, readsShare);
     GroupCommands commands = new GroupCommands(serve);
     topics = new TopicProcedures(serve, commands);
     tending = new ShardTending(serve, commands);
@@ -241,6 +245,11 @@ public final class Service {
       case AWAIT_REPLICAS -> appends.awaitReplicas(request);
       default -> throw INVALID.error(op + " belongs to the control address");
     };
+  }
+
+  /** The client of a connection has left: nobody waits for its fetches. */
+  public void connectionEnded(String connection) {
+    fetches.waiting().connectionEnded(connection);
   }
 
   /** Answers a request to the control address. */

@@ -1,11 +1,15 @@
 package dev.evenkeel.broker.serve;
 
+import static dev.evenkeel.protocol.Refusal.OVERLOADED;
+import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
+
 import dev.evenkeel.broker.node.BrokerOptions;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -21,7 +25,11 @@ import java.util.function.Predicate;
 final class WaitingFetches {
   private static final int FEW = 1_000;
 
+  /** Fetches that are looked at again in one turn of the event loop. */
+  private static final int WAKE_MAX = 256;
+
   private final ServeContext serve;
+  private final FetchMemory memory;
   private final Function<Shard, FilterWatch> newWatch;
 
   /** Those without a filter; the others are in {@link #watches}. */
@@ -29,6 +37,9 @@ final class WaitingFetches {
 
   /** Those that have a lease. */
   private final Map<LeaseKey, Set<WaitingFetch>> byLease = new HashMap<>();
+
+  /** Requests that came over a connection of a client. */
+  private final Map<String, Set<WaitingRequest>> byConnection = new HashMap<>();
 
   private final Map<Shard, FilterWatch> watches = new HashMap<>();
 
@@ -38,11 +49,18 @@ final class WaitingFetches {
   private int count;
 
   /**
+   * @param memory that they take
    * @param newWatch makes the watch of a shard
    */
-  WaitingFetches(ServeContext serve, Function<Shard, FilterWatch> newWatch) {
+  WaitingFetches(
+      ServeContext serve, FetchMemory memory, Function<Shard, FilterWatch> newWatch) {
     this.serve = serve;
+    this.memory = memory;
     this.newWatch = newWatch;
+  }
+
+  FetchMemory memory() {
+    return memory;
   }
 
   /** How many fetches wait. */
@@ -50,10 +68,6 @@ final class WaitingFetches {
     return count;
   }
 
-  /** Whether so many more fetches can wait. */
-  boolean hasRoom(int more) {
-    return count + more <= serve.options().get(BrokerOptions.FETCHES_WAITING_MAX);
-  }
 
   private static LeaseKey leaseKey(WaitingFetch fetch) {
     return new LeaseKey(fetch.asked().shard(), fetch.asked().group());
@@ -63,8 +77,24 @@ final class WaitingFetches {
     return !fetch.asked().group().isEmpty();
   }
 
-  /** The fetches of a request wait from now on, each until {@link #remove}. */
-  void add(List<WaitingFetch> fetches) {
+  /**
+   * A request waits from now on, until {@link #ended}, and each of its fetches until {@link
+   * #remove}.
+   *
+   * @throws RefusedException OVERLOADED if there is no room for it
+   */
+  void add(WaitingRequest request) {
+    List<WaitingFetch> fetches = request.fetches();
+    if (count + fetches.size() > serve.options().get(BrokerOptions.FETCHES_WAITING_MAX)) {
+      throw OVERLOADED.error(
+          "%s fetches wait on this node: ask again later, or another node", count);
+    }
+    memory.take(request.asker().user(), fetches.stream().map(WaitingFetch::asked).toList());
+    if (request.asker().connection() != null) {
+      byConnection
+          .computeIfAbsent(request.asker().connection(), any -> new HashSet<>(2))
+          .add(request);
+    }
     for (WaitingFetch each : fetches) {
       if (hasLease(each)) {
         // An owner that asks again has given up its former fetch: nobody waits for that answer.
@@ -94,9 +124,26 @@ final class WaitingFetches {
     return count < FEW ? 1_000 : 5_000;
   }
 
+  /** A request waits no more. */
+  void ended(WaitingRequest request) {
+    byConnection.computeIfPresent(
+        String.valueOf(request.asker().connection()),
+        (connection, all) -> all.remove(request) && all.isEmpty() ? null : all);
+  }
+
+  /** Nobody waits for the fetches of a connection any more. */
+  void connectionEnded(String connection) {
+    Set<WaitingRequest> left = byConnection.remove(connection);
+    if (left != null) {
+      RefusedException gone = UNAVAILABLE.error("the connection is closed");
+      left.forEach(each -> each.refuse(gone));
+    }
+  }
+
   /** A fetch is no longer awaited. */
   void remove(WaitingFetch fetch) {
     count--;
+    memory.give(fetch.request().asker().user(), fetch.asked());
     remove(waiting, fetch.asked().shard(), fetch);
     remove(inDebt, fetch.asked().shard(), fetch);
     if (hasLease(fetch)) {
@@ -157,10 +204,19 @@ final class WaitingFetches {
 
   /** Looks again at the fetches that wait for a shard. */
   void shardChanged(Shard shard) {
-    copy(waiting, shard).forEach(WaitingFetch::again);
+    wake(copy(waiting, shard), 0);
     FilterWatch watch = watches.get(shard);
     if (watch != null) {
       watch.look();
+    }
+  }
+
+  /** A few at once, so that others get their turn, however many fetches somebody lets wait. */
+  private void wake(List<WaitingFetch> all, int from) {
+    int to = Math.min(all.size(), from + WAKE_MAX);
+    all.subList(from, to).forEach(WaitingFetch::again);
+    if (to < all.size()) {
+      serve.run(() -> wake(all, to));
     }
   }
 

@@ -1,7 +1,5 @@
 package dev.evenkeel.broker.serve;
 
-import static dev.evenkeel.protocol.Refusal.OVERLOADED;
-
 import dev.evenkeel.bus.Asker;
 import dev.evenkeel.bus.FetchManyAnswer;
 import dev.evenkeel.bus.FetchRequest;
@@ -58,19 +56,24 @@ final class WaitingRequest {
       any |= each.look();
     }
     if (!any && (first.waitMillis() > 0 || anyLooks())) {
-      if (waiting.hasRoom(fetches.size())) {
-        waiting.add(fetches);
-        wait(first.waitMillis());
-        return promise.future();
+      try {
+        waiting.add(this);
+      } catch (RefusedException full) {
+        fetches.forEach(WaitingFetch::drop);
+        throw full;
       }
-      fetches.forEach(WaitingFetch::drop);
-      throw OVERLOADED.error(waiting.count() + " fetches wait already");
+      wait(first.waitMillis());
+      return promise.future();
     }
     fetches.forEach(WaitingFetch::drop);
     if (!any && !first.group().isEmpty()) {
       service.meters().fetchEmpty.increment();
     }
     return answer();
+  }
+
+  List<WaitingFetch> fetches() {
+    return fetches;
   }
 
   /** Who has sent it. */
@@ -168,6 +171,7 @@ final class WaitingRequest {
 
   private void stop() {
     service.vertx().cancelTimer(timer);
+    waiting.ended(this);
     fetches.forEach(WaitingFetch::end);
   }
 

@@ -14,7 +14,10 @@ public enum Scarce {
   BYTES_IN_FLIGHT("bytes in flight"),
   HTTP_BYTES_IN_FLIGHT("bytes of the bodies of HTTP requests under way"),
   BYTES_ARRIVING("bytes of requests that have not come whole"),
-  LOGINS("log-ins of browsers");
+  LOGINS("log-ins of browsers"),
+  FETCH_BYTES("bytes for fetches that wait"),
+  READS("reads of the disk that wait"),
+  UNPACKING("bytes of compressed batches that are being checked");
 
   private final String words;
 

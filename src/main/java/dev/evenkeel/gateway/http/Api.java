@@ -62,10 +62,11 @@ final class Api {
         address.equals(ApiAddresses.PRODUCE)
             ? PrincipalQuota.turn(vertx, principal, question)
             : null;
+    String user = principal.bound() ? principal.name() : null;
     return (turn == null
-            ? ask(address, question, poll)
+            ? ask(address, question, poll, user)
             : turn.come()
-                .compose(now -> ask(address, question, poll))
+                .compose(now -> ask(address, question, poll, user))
                 .onSuccess(turn::answered)
                 .onFailure(turn::failed))
         .map(answer -> ApiRules.visible(principal, address, question, answer))
@@ -83,8 +84,23 @@ final class Api {
    * @param poll see {@link Frames#POLL}; null: none
    */
   Future<Object> ask(String address, JsonObject question, String poll) {
-    DeliveryOptions sent =
-        poll == null ? options : new DeliveryOptions(options).addHeader(Frames.POLL, poll);
+    return ask(address, question, poll, null);
+  }
+
+  /**
+   * @param user on whose behalf; null: on that of the node
+   */
+  private Future<Object> ask(String address, JsonObject question, String poll, String user) {
+    DeliveryOptions sent = options;
+    if (poll != null || user != null) {
+      sent = new DeliveryOptions(options);
+      if (poll != null) {
+        sent.addHeader(Frames.POLL, poll);
+      }
+      if (user != null) {
+        sent.addHeader(Frames.USER, user);
+      }
+    }
     return vertx.eventBus().request(address, question, sent).map(reply -> reply.body());
   }
 

@@ -7,6 +7,8 @@ import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.Permission.Kind;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Op;
 import dev.evenkeel.gateway.access.Principal;
 import dev.evenkeel.gateway.access.SessionRules;
 import dev.evenkeel.protocol.Refusal;
@@ -113,6 +115,20 @@ record SessionAddresses(String node, SessionRules rules) {
   /** Whether the node that answers is to know who asks. */
   static boolean namesSender(String address) {
     return isDispatcher(address) || address.startsWith(NODE) && address.endsWith(".dealer");
+  }
+
+  /** Whether it is one of a broker's. */
+  static boolean isBroker(String address) {
+    return address.startsWith(NODE) && (address.endsWith(".data") || address.endsWith(".control"));
+  }
+
+  /** Whether a broker may let the request wait for messages. */
+  static boolean mayWait(String address, Buffer body) {
+    if (!isBroker(address)) {
+      return false;
+    }
+    Op op = Frames.op(body);
+    return op == Op.FETCH || op == Op.FETCH_MANY || op == Op.BROWSE;
   }
 
   /** Whether it is that of a dispatcher, to which members send heartbeats. */

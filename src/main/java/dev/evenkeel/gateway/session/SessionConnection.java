@@ -36,6 +36,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
@@ -104,6 +105,12 @@ final class SessionConnection {
   /** When the state or, if OPEN, the last bytes came. */
   private long sinceMillis;
 
+  /** By which brokers tell it from others. */
+  private final String name;
+
+  /** Requests without an answer that may wait for messages. */
+  private int fetches;
+
   /** How many bytes had come by then. */
   private long bytesReceived;
 
@@ -124,6 +131,7 @@ final class SessionConnection {
     this.port = port;
     this.socket = socket;
     pushes = new Pushes(this, port);
+    name = port.node() + '.' + Long.toUnsignedString(new SplittableRandom().nextLong(), 36);
     sinceMillis = listener.nowMillis();
     socket.onFrame(this::received);
     socket.onFailure(this::failed);
@@ -366,6 +374,12 @@ final class SessionConnection {
     } else if (SessionAddresses.isApi(address) && principal.bound()) {
       options.addHeader(Frames.USER, principal.name());
     }
+    if (SessionAddresses.isBroker(address)) {
+      options.addHeader(Frames.CONNECTION, name);
+      if (principal.bound()) {
+        options.addHeader(Frames.USER, principal.name());
+      }
+    }
     if (asked.traceparent != null) {
       options.addHeader(Frames.TRACEPARENT, asked.traceparent);
     }
@@ -445,12 +459,15 @@ final class SessionConnection {
             : address.equals(Addresses.VIEW)
                 ? SessionRules.viewQuestion(asked.principal, body)
                 : body;
+    boolean fetch = SessionAddresses.mayWait(address, body);
+    fetches += fetch ? 1 : 0;
     Supplier<Future<Message<Object>>> request =
         () -> port.vertx().eventBus().request(address, question, options);
     return (port.spans() == null ? request.get() : port.spans().of(address, body, options, request))
         .onComplete(
             done -> {
               countDone(address, asked.bytes);
+              fetches -= fetch ? 1 : 0;
               audit(asked, done);
               if (state == State.OPEN) {
                 answer(asked.correlation, address, done, given -> shown(asked, given));
@@ -819,6 +836,9 @@ final class SessionConnection {
     waiting.clear();
     SessionAddresses.SHARED.forEach(address -> listener.unlisten(address, this));
     pushes.end();
+    if (fetches > 0) {
+      port.vertx().eventBus().publish(Addresses.CONNECTIONS_ENDED, Buffer.buffer(name));
+    }
     if (session == null) {
       port.sessions().left();
     } else if (port.sessions().left(session) && reason == CloseReason.CLIENT) {
