@@ -33,6 +33,11 @@ final class ApiAnswers {
     return this;
   }
 
+  /** Answers a question; fails INVALID if it is none of the address. */
+  Future<Object> answer(String address, JsonObject question) {
+    return answer(address, question, null);
+  }
+
   /**
    * Answers a question; fails INVALID if it is none of the address.
    *

@@ -426,7 +426,9 @@ public final class FetchService {
    */
   boolean watch(FilterWatch.Member member) {
     Place place = placeOf(member.wanted);
-    return place != null && waiting.watch(member, place.record.end(), place.atEnd());
+    // One that does not wait would be over before the next look of the others.
+    boolean joins = place != null && (place.atEnd() || member.wanted.waitMillis() > 0);
+    return joins && waiting.watch(member, place.record.end(), place.atEnd());
   }
 
   /** Answers all waiting fetches: this node stops. */
