@@ -66,9 +66,9 @@ public record HeapShares(long heapBytes) {
     return (int) (cleaningBytes() / Math.max(1, dataGroups) / BodyUse.MESSAGE_BYTES);
   }
 
-  /** Fetches that wait for messages, with their filters. */
+  /** Fetches that wait for messages, with their filters. A small heap has little room for them. */
   public long fetchBytes() {
-    return part(24, 4, 512);
+    return new HeapShares(heapBytes - 96 * MIB).part(24, 1, 512);
   }
 
   /** Bodies of HTTP requests. */

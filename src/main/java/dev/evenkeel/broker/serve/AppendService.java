@@ -2,6 +2,7 @@ package dev.evenkeel.broker.serve;
 
 import static dev.evenkeel.protocol.Refusal.INVALID;
 
+import dev.evenkeel.bus.Asker;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.ReplicasAnswer;
 import dev.evenkeel.bus.ReplicasRequest;
@@ -40,26 +41,27 @@ public final class AppendService {
   }
 
   /** Answers an APPEND request. */
-  Future<Buffer> append(Buffer request) {
+  Future<Buffer> append(Buffer request, Asker asker) {
     serve.meters().appendRequests.increment();
     ByteBuffer body = Frames.body(request);
     List<AppendBody.Item> items = AppendBody.read(body);
     if (items.stream().anyMatch(item -> item.origin() != null)) {
       throw INVALID.error("only nodes move delayed batches");
     }
-    return append(items, body, false);
+    return append(items, body, false, asker);
   }
 
   /** Answers a MOVE_DELAYED request. */
   Future<Buffer> move(Buffer request) {
     ByteBuffer body = Frames.body(request);
-    return append(AppendBody.read(body), body, true);
+    return append(AppendBody.read(body), body, true, Asker.NODE);
   }
 
   /**
    * @param paid they spend no quota
    */
-  private Future<Buffer> append(List<AppendBody.Item> items, ByteBuffer body, boolean paid) {
+  private Future<Buffer> append(
+      List<AppendBody.Item> items, ByteBuffer body, boolean paid, Asker asker) {
     int group = groupOf(items);
     serve.group(group).requireLeader();
     serve.node().disk().requireRoom();
@@ -81,22 +83,27 @@ public final class AppendService {
     groups.get(group).state().requireLevel(level);
     Future<Void> turn = paid ? null : quotas.turn(items);
     if (turn == null) {
-      return append(group, items, messages, level, body);
+      return append(group, items, messages, level, body, asker);
     }
     int count = messages;
     int needed = level;
     return turn.compose(
         passed -> {
           serve.group(group).requireLeader();
-          return append(group, items, count, needed, body);
+          return append(group, items, count, needed, body, asker);
         });
   }
 
   private Future<Buffer> append(
-      int group, List<AppendBody.Item> items, int messages, int level, ByteBuffer body) {
+      int group,
+      List<AppendBody.Item> items,
+      int messages,
+      int level,
+      ByteBuffer body,
+      Asker asker) {
     return appenders
         .get(group)
-        .append(items, messages, level, body, compressed.check(items))
+        .append(items, messages, level, body, compressed.check(items, asker), asker)
         .map(results -> Frames.answer(results.encode()));
   }
 

@@ -5,6 +5,7 @@ import static dev.evenkeel.protocol.Refusal.OVERLOADED;
 import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
 
 import dev.evenkeel.broker.node.BrokerOptions;
+import dev.evenkeel.bus.Asker;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
@@ -20,14 +21,20 @@ import io.vertx.core.Promise;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
  * Joins the append requests of one log group into entries. Requests gather while as many entries as
  * allowed are in flight; an idle log group takes the next request at once. Bodies are not copied
- * here. A request whose batches are still being checked keeps its place, and those behind it wait.
+ * here. A request whose batches are still being checked keeps its place among those of its
+ * producers: others do not wait for it.
  *
  * <p>Runs on one context.
  */
@@ -38,8 +45,19 @@ final class Appender {
       int level,
       ByteBuffer body,
       Future<Void> checked,
+      Asker asker,
       long startNanos,
       Promise<AppendResults> promise) {
+    /** Requests keep their order if they have one of these in common. */
+    Set<Object> senders() {
+      Set<Object> senders = new HashSet<>(2);
+      for (AppendBody.Item item : items) {
+        long producer = item.batch().producerId();
+        senders.add(producer != 0 ? (Object) producer : String.valueOf(asker.connection()));
+      }
+      return senders;
+    }
+
     int batches() {
       return items.size();
     }
@@ -61,6 +79,13 @@ final class Appender {
   private final ServeContext serve;
   private final LogGroup log;
   private final Deque<Pending> waiting = new ArrayDeque<>();
+
+  /** Requests that are being checked, and those behind them of the same producers. */
+  private List<Pending> held = new ArrayList<>();
+
+  /** How many of those a sender has. */
+  private final Map<Object, Integer> heldBySender = new HashMap<>();
+
   private int entriesInFlight;
   private long waitingBytes;
 
@@ -76,12 +101,18 @@ final class Appender {
    * @param messages in all of the batches
    * @param level the feature level that a node needs to read the batches
    * @param checked fails with the refusal of the request; completes on this context
+   * @param asker who has sent the request
    * @return results in the order of the batches; fails as {@code checked} and {@link
    *     LogGroup#append} do, TOO_LARGE if the body does not fit into an entry, OVERLOADED if too
    *     much waits
    */
   Future<AppendResults> append(
-      List<AppendBody.Item> items, int messages, int level, ByteBuffer body, Future<Void> checked) {
+      List<AppendBody.Item> items,
+      int messages,
+      int level,
+      ByteBuffer body,
+      Future<Void> checked,
+      Asker asker) {
     int bytes = body.remaining();
     if (Entry.HEADER_BYTES + bytes > Limits.ENTRY_BYTES_MAX) {
       return refused(
@@ -90,18 +121,54 @@ final class Appender {
               .formatted(bytes, Limits.ENTRY_BYTES_MAX - Entry.HEADER_BYTES));
     }
     Pending pending =
-        new Pending(items, messages, level, body, checked, System.nanoTime(), Promise.promise());
+        new Pending(
+            items, messages, level, body, checked, asker, System.nanoTime(), Promise.promise());
     if (waitingBytes + pending.cost() > serve.appendBytesMax(serve.groups().size())) {
       return refused(OVERLOADED, waitingBytes + " bytes wait for log group " + log.name());
     }
     waitingBytes += pending.cost();
-    waiting.add(pending);
-    if (checked.isComplete()) {
+    if (checked.succeeded() && !isBehind(pending)) {
+      waiting.add(pending);
       dispatch();
     } else {
-      checked.onComplete(done -> dispatch());
+      hold(pending);
+      checked.onComplete(done -> release());
     }
     return pending.promise().future();
+  }
+
+  private boolean isBehind(Pending pending) {
+    return !held.isEmpty() && pending.senders().stream().anyMatch(heldBySender::containsKey);
+  }
+
+  private void hold(Pending pending) {
+    held.add(pending);
+    pending.senders().forEach(each -> heldBySender.merge(each, 1, Integer::sum));
+  }
+
+  /** Lets requests go on that are checked, unless one in front of them is not. */
+  private void release() {
+    Set<Object> behind = new HashSet<>();
+    List<Pending> stay = new ArrayList<>();
+    for (Pending each : held) {
+      Set<Object> senders = each.senders();
+      boolean ends = each.checked().failed();
+      if (ends || each.checked().succeeded() && Collections.disjoint(senders, behind)) {
+        senders.forEach(
+            one -> heldBySender.computeIfPresent(one, (any, n) -> n == 1 ? null : n - 1));
+        if (ends) {
+          waitingBytes -= each.cost();
+          each.promise().fail(each.checked().cause());
+        } else {
+          waiting.add(each);
+        }
+      } else {
+        behind.addAll(senders);
+        stay.add(each);
+      }
+    }
+    held = stay;
+    dispatch();
   }
 
   private static Future<AppendResults> refused(Refusal refusal, String detail) {
@@ -109,14 +176,14 @@ final class Appender {
   }
 
   private void dispatch() {
-    while (next() != null
+    while (!waiting.isEmpty()
         && entriesInFlight < serve.options().get(BrokerOptions.ENTRIES_IN_FLIGHT_MAX)) {
       List<Pending> joined = new ArrayList<>();
       int level = FeatureLevel.FIRST;
       int bytes = Entry.HEADER_BYTES;
       int batches = 0;
       int taken = 0;
-      for (Pending next = next(); next != null; next = next()) {
+      for (Pending next = waiting.peek(); next != null; next = waiting.peek()) {
         bytes += next.body().remaining();
         batches += next.batches();
         if (!joined.isEmpty()
@@ -140,20 +207,8 @@ final class Appender {
     }
   }
 
-  /** The next request, if it may go into an entry now; else null. Drops those that are refused. */
-  private Pending next() {
-    Pending next = waiting.peek();
-    while (next != null && next.checked().failed()) {
-      waiting.remove();
-      waitingBytes -= next.cost();
-      next.promise().fail(next.checked().cause());
-      next = waiting.peek();
-    }
-    return next != null && next.checked().succeeded() ? next : null;
-  }
-
   Queue queue() {
-    return new Queue(waiting.size(), waitingBytes, entriesInFlight);
+    return new Queue(waiting.size() + held.size(), waitingBytes, entriesInFlight);
   }
 
   private CompletableFuture<ByteBuffer> send(Bytes head, List<ByteBuffer> bodies) {

@@ -237,7 +237,7 @@ public final class Service {
   public Future<Buffer> data(Buffer request, Asker asker) {
     Op op = Frames.op(request);
     return switch (op) {
-      case APPEND -> appends.append(request);
+      case APPEND -> appends.append(request, asker);
       case MOVE_DELAYED -> appends.move(request);
       case FETCH -> fetches.fetch(request, asker);
       case FETCH_MANY -> fetches.fetchMany(request, asker);

@@ -24,6 +24,12 @@ final class MessageReader {
   /** Most bytes of batches that are read for one answer, and those of one batch more. */
   private static final long READ_BYTES_MAX = 16 << 20;
 
+  /**
+   * Most bytes of the batches that an answer brings when they are unpacked, and those of one batch
+   * more: whoever gets it unpacks them all.
+   */
+  private static final long UNPACKED_BYTES_MAX = 4 << 20;
+
   private final BatchSource source;
   private final int bytesMax;
   private final List<PlacedBatch> whole = new ArrayList<>();
@@ -35,6 +41,7 @@ final class MessageReader {
 
   private @Nullable KeptPart part;
   private long bytesRead;
+  private long bytesUnpacked;
   private long bytes;
 
   /**
@@ -78,12 +85,17 @@ final class MessageReader {
       }
       return null;
     }
-    if (!first && (bytes + found.bytes() > bytesMax || bytesRead > READ_BYTES_MAX)) {
+    boolean full =
+        bytes + found.bytes() > bytesMax
+            || bytesRead > READ_BYTES_MAX
+            || found.batch() != null && bytesUnpacked > UNPACKED_BYTES_MAX;
+    if (!first && full) {
       return null;
     }
     bytes += found.bytes();
     if (found.batch() != null) {
       bases.add(found.batch().baseOffset());
+      bytesUnpacked += Objects.requireNonNull(last).unpackedLength();
       whole.add(found.batch());
     }
     return found;

@@ -3,6 +3,7 @@ package dev.evenkeel.broker.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.bus.Asker;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
@@ -62,12 +63,14 @@ class CompressedBatchesTest {
     Context context = vertx.getOrCreateContext();
     CompressedBatches batches = new CompressedBatches(vertx);
     Promise<Future<Void>> first = Promise.promise();
+    Promise<Future<Void>> other = Promise.promise();
     Promise<Void> second = Promise.promise();
     context.runOnContext(
         v -> {
-          first.complete(batches.check(MANY));
+          first.complete(batches.check(MANY, Asker.NODE));
+          other.complete(batches.check(MANY, Asker.NODE));
           try {
-            batches.check(MANY);
+            batches.check(MANY, Asker.NODE);
             second.fail("not refused");
           } catch (RefusedException e) {
             second.fail(e);
@@ -82,8 +85,34 @@ class CompressedBatchesTest {
     workerIsBusy.countDown();
     get(before);
     get(checked);
+    get(get(other.future()));
     Promise<Future<Void>> third = Promise.promise();
-    context.runOnContext(v -> third.complete(batches.check(MANY)));
+    context.runOnContext(v -> third.complete(batches.check(MANY, Asker.NODE)));
     get(get(third.future()));
+  }
+
+  @Test
+  void theBatchesOfOneUserAreCheckedBetweenThoseOfAnother() throws Exception {
+    Context context = vertx.getOrCreateContext();
+    CompressedBatches batches = new CompressedBatches(vertx);
+    Promise<Future<Void>> much = Promise.promise();
+    Promise<Future<Boolean>> little = Promise.promise();
+    Promise<RefusedException> more = Promise.promise();
+    List<AppendBody.Item> one = MANY.subList(0, 1);
+    context.runOnContext(
+        v -> {
+          Future<Void> all = batches.check(MANY, new Asker("a", "1"));
+          much.complete(all);
+          little.complete(batches.check(one, new Asker("b", "2")).map(done -> all.isComplete()));
+          try {
+            batches.check(one, new Asker("a", "1"));
+            more.fail("not refused");
+          } catch (RefusedException e) {
+            more.complete(e);
+          }
+        });
+    assertThat(get(get(little.future()))).as("the other user is done first").isFalse();
+    assertThat(get(more.future())).hasMessageContaining("the user 'a'");
+    get(get(much.future()));
   }
 }
