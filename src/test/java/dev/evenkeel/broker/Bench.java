@@ -42,6 +42,7 @@ import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -127,6 +128,18 @@ final class Bench implements AutoCloseable {
     return vertx
         .eventBus()
         .<Buffer>request(address, request)
+        .map(message -> Frames.answerBody(message.body()));
+  }
+
+  /** A request that a client has sent, as the node says that has taken it. */
+  Future<ByteBuffer> send(String address, Buffer request, String user, String connection) {
+    DeliveryOptions options = new DeliveryOptions().addHeader(Frames.CONNECTION, connection);
+    if (user != null) {
+      options.addHeader(Frames.USER, user);
+    }
+    return vertx
+        .eventBus()
+        .<Buffer>request(address, request, options)
         .map(message -> Frames.answerBody(message.body()));
   }
 
