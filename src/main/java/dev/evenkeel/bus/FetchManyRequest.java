@@ -39,6 +39,25 @@ public record FetchManyRequest(List<FetchRequest> fetches) {
    */
   public static FetchManyRequest decode(ByteBuffer body) {
     ByteReader in = new ByteReader(body);
+    List<FetchRequest> fetches = read(in);
+    MessageFilter filter = FetchRequest.readFilter(in);
+    in.end();
+    if (filter != null) {
+      fetches.replaceAll(each -> each.with(filter));
+    }
+    return new FetchManyRequest(List.copyOf(fetches));
+  }
+
+  /**
+   * The fetches of a request without their filter, which may be large.
+   *
+   * @throws dev.evenkeel.protocol.RefusedException INVALID
+   */
+  public static List<FetchRequest> withoutFilter(ByteBuffer body) {
+    return read(new ByteReader(body));
+  }
+
+  private static List<FetchRequest> read(ByteReader in) {
     String group = in.text();
     int wait = in.i32();
     int count = in.count();
@@ -53,12 +72,7 @@ public record FetchManyRequest(List<FetchRequest> fetches) {
           new FetchRequest(group, shard, in.i64(), in.i64(), in.i32(), in.i32(), in.i32(), wait)
               .checked());
     }
-    MessageFilter filter = FetchRequest.readFilter(in);
-    in.end();
-    if (filter != null) {
-      fetches.replaceAll(each -> each.with(filter));
-    }
-    return new FetchManyRequest(List.copyOf(fetches));
+    return fetches;
   }
 
   /** See {@link FetchRequest#placed}. */

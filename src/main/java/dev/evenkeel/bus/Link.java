@@ -53,8 +53,7 @@ public interface Link {
    *
    * @param user null: of no user
    */
-  default Future<Buffer> requestFor(
-      String user, String address, Buffer body, long timeoutMillis) {
+  default Future<Buffer> requestFor(String user, String address, Buffer body, long timeoutMillis) {
     return request(address, body, timeoutMillis);
   }
 

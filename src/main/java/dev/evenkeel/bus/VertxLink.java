@@ -63,14 +63,12 @@ public final class VertxLink implements Link {
   }
 
   @Override
-  public Future<Buffer> requestFor(
-      String user, String address, Buffer body, long timeoutMillis) {
+  public Future<Buffer> requestFor(String user, String address, Buffer body, long timeoutMillis) {
     State now = state;
     if (user == null || now != State.CONNECTED) {
       return request(address, body, timeoutMillis);
     }
-    DeliveryOptions options =
-        FrameCodec.options(body, timeoutMillis).addHeader(Frames.USER, user);
+    DeliveryOptions options = FrameCodec.options(body, timeoutMillis).addHeader(Frames.USER, user);
     return send(vertx, address, address, body, options);
   }
 

@@ -180,8 +180,7 @@ final class ClusterCalls {
     return answer(
             group == ClusterView.META ? "meta" : "d" + group,
             call.op().onlyAsks(),
-            retry ->
-                leaders.ask(group, retry, toControl(request)))
+            retry -> leaders.ask(group, retry, toControl(request)))
         .map(call::answered);
   }
 
@@ -190,11 +189,7 @@ final class ClusterCalls {
   }
 
   Future<ByteBuffer> toLeaderOf(Shard shard, Op op, Buffer request) {
-    return answer(
-        null,
-        op.onlyAsks(),
-        retry ->
-            leaders.ask(shard, retry, toControl(request)));
+    return answer(null, op.onlyAsks(), retry -> leaders.ask(shard, retry, toControl(request)));
   }
 
   /** Submits a command to the meta group; fails if it is refused. */

@@ -5,8 +5,8 @@ import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.bus.Addresses;
-import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Asker;
+import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.LocalObjects;
@@ -229,8 +229,7 @@ public final class GatewayVerticle extends VerticleBase {
   /**
    * @param api answers a question, with the headers of the request
    */
-  private Future<Void> serve(
-      String address, BiFunction<JsonObject, MultiMap, Future<Object>> api) {
+  private Future<Void> serve(String address, BiFunction<JsonObject, MultiMap, Future<Object>> api) {
     MessageConsumer<Object> consumer = vertx.eventBus().consumer(address);
     consumers.add(consumer);
     consumer.handler(message -> handle(message, api));

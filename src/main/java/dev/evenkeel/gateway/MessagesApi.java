@@ -37,8 +37,7 @@ record MessagesApi(ClusterCalls calls) {
   private static final long UNPACKED_BYTES_MAX = 1 << 20;
 
   void serve(ApiAnswers answers) {
-    answers.by(
-        Operations.BROWSE, (asked, user) -> new MessagesApi(calls.of(user)).browse(asked));
+    answers.by(Operations.BROWSE, (asked, user) -> new MessagesApi(calls.of(user)).browse(asked));
   }
 
   private Future<BrowsedMessages> browse(Browse asked) {
@@ -116,7 +115,10 @@ record MessagesApi(ClusterCalls calls) {
             fetched -> {
               long next = take(page, shard, key, fetched, offset);
               boolean done =
-                  page.full() || next <= offset || next >= fetched.endOffset() || !all && looks == 1;
+                  page.full()
+                      || next <= offset
+                      || next >= fetched.endOffset()
+                      || !all && looks == 1;
               return done
                   ? Future.succeededFuture(next)
                   : read(page, shard, key, next, looks - 1, placed);

@@ -96,6 +96,24 @@ class DelayedRequestsTest {
     return reply instanceof Reply.Refused refused && refused.refusal() == Refusal.UNKNOWN_MESSAGE;
   }
 
+  /** Each batch is some hundred bytes that unpack to as many messages as a batch can have. */
+  @Test
+  void aSearchOfBatchesThatUnpackToMuchEndsEarlyAndSaysWhereToGoOn() throws Exception {
+    for (int i = 0; i < 40; i++) {
+      send(Bombs.ofMessages(0, 0), 10_000 + i);
+    }
+    int answers = 0;
+    for (DelayedId next = DelayedId.first(0); next != null; answers++) {
+      DelayedAnswer answer = list(next, "none", 100);
+      assertThat(answer.messages()).isEmpty();
+      assertThat(answer.next() == null || answer.next().compareTo(next) > 0).isTrue();
+      next = answer.next();
+    }
+    assertThat(answers).as("16 looks each").isEqualTo(3);
+    DelayedAnswer page = list(DelayedId.first(0), null, 1_000);
+    assertThat(page.messages()).hasSize(1_000);
+  }
+
   @Test
   void oneIsLeftOfABatchWhoseOthersAreCancelledAtOnceAndAnotherLeaderDeliversIt() throws Exception {
     DelayedId id = send(Rig.batch(7, 0, 0, 20), 10_000);

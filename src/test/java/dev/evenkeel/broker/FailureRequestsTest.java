@@ -15,6 +15,7 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.DeadLetter;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Bytes;
@@ -68,6 +69,23 @@ class FailureRequestsTest {
     return bench
         .send(Addresses.control("n1"), Calls.FETCH_RETRIES.request(request))
         .map(RetryAnswer.CODEC::decodeAll);
+  }
+
+  /** Whoever gets the answer unpacks its batches. */
+  @Test
+  void anAnswerBringsOnlySoMuchToUnpack() throws Exception {
+    bench = new Bench(1 << 20, new JsonObject(), 1, "n1");
+    shard = new Shard(bench.create("orders", 1).id(), 0);
+    bench.grant("g", shard, "a", 0);
+    int batches = 40;
+    for (int i = 0; i < batches; i++) {
+      get(bench.append(shard, Bombs.ofMessages(0, 0)));
+      record(failed((long) i * Limits.BATCH_MESSAGES_MAX, Outcome.Way.DEAD));
+    }
+    long unpacked = Bombs.ofMessages(0, 0).unpackedLength();
+    DeadLettersAnswer answer = get(deadLetters());
+    assertThat((answer.batches().size() - 1) * unpacked).isLessThanOrEqualTo(4 << 20);
+    assertThat(answer.letters()).hasSizeBetween(2, batches - 1);
   }
 
   private Future<DeadLettersAnswer> deadLetters() {

@@ -55,11 +55,7 @@ class LooksTest {
     FetchRequest request =
         FetchRequest.browse(of, offset, 1 << 20, 1 << 20, wait).with(MessageFilter.of(filter));
     return bench
-        .send(
-            Addresses.data("n1"),
-            Frames.request(Op.BROWSE, request.encode()),
-            user,
-            connection)
+        .send(Addresses.data("n1"), Frames.request(Op.BROWSE, request.encode()), user, connection)
         .map(answer -> FetchAnswer.decode(answer, true));
   }
 
@@ -136,9 +132,7 @@ class LooksTest {
 
   @Test
   void whoLetsFetchesWaitLeavesRoomForAnother() throws Exception {
-    begin(
-        new Bench(
-            1 << 20, new JsonObject().put("fetchesWaitingBytesMax", 400 << 10), 2, "n1"));
+    begin(new Bench(1 << 20, new JsonObject().put("fetchesWaitingBytesMax", 400 << 10), 2, "n1"));
     List<Future<FetchAnswer>> waiting = new ArrayList<>();
     String[] conditions = new String[500];
     for (int i = 0; i < 100; i++) {
@@ -173,12 +167,10 @@ class LooksTest {
     Batch large = Bombs.ofMessages(0, 0);
     Future<?> first =
         bench
-            .send(
-                Addresses.data("n1"), Bench.appendRequest(shard, large, large), "mallory", "m1")
+            .send(Addresses.data("n1"), Bench.appendRequest(shard, large, large), "mallory", "m1")
             .map(AppendResults::decode);
     Future<?> behind =
-        bench.send(
-            Addresses.data("n1"), Bench.appendRequest(shard, batch("a")), "mallory", "m1");
+        bench.send(Addresses.data("n1"), Bench.appendRequest(shard, batch("a")), "mallory", "m1");
     Future<AppendResults> other =
         bench
             .send(Addresses.data("n1"), Bench.appendRequest(shard, batch("b")), "alice", "a1")

@@ -112,8 +112,7 @@ class SecondUserLooksIT {
     FetchRequest request =
         FetchRequest.browse(shard, offset, 1 << 20, 1 << 20, wait)
             .with(MessageFilter.of(conditions));
-    return link.request(
-            Addresses.data("n1"), Frames.request(Op.BROWSE, request.encode()), 60_000)
+    return link.request(Addresses.data("n1"), Frames.request(Op.BROWSE, request.encode()), 60_000)
         .map(answer -> FetchAnswer.decode(Frames.answerBody(answer), true));
   }
 

@@ -101,7 +101,6 @@ final class CompressedBatches {
                     },
                     false))
         .compose(
-            done ->
-                to == batches.size() ? Future.succeededFuture() : check(batches, to, asker));
+            done -> to == batches.size() ? Future.succeededFuture() : check(batches, to, asker));
   }
 }

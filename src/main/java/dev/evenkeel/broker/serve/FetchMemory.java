@@ -141,8 +141,8 @@ final class FetchMemory {
    * An estimate of what a filter takes in the {@link FilterIndex} of a shard: its entry with its
    * set (300 bytes), the tables of its header with their maps (500 bytes), and for each value or
    * prefix of that header the node of a map (32 bytes), a slice (32 bytes), and two places in the
-   * map's table. The index takes the conditions of one header, or of the key; which of them, only it
-   * knows: so those of the largest count.
+   * map's table. The index takes the conditions of one header, or of the key; which of them, only
+   * it knows: so those of the largest count.
    */
   static long indexBytes(MessageFilter filter) {
     long most = 0;

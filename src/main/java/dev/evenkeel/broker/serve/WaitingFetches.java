@@ -52,8 +52,7 @@ final class WaitingFetches {
    * @param memory that they take
    * @param newWatch makes the watch of a shard
    */
-  WaitingFetches(
-      ServeContext serve, FetchMemory memory, Function<Shard, FilterWatch> newWatch) {
+  WaitingFetches(ServeContext serve, FetchMemory memory, Function<Shard, FilterWatch> newWatch) {
     this.serve = serve;
     this.memory = memory;
     this.newWatch = newWatch;
@@ -67,7 +66,6 @@ final class WaitingFetches {
   int count() {
     return count;
   }
-
 
   private static LeaseKey leaseKey(WaitingFetch fetch) {
     return new LeaseKey(fetch.asked().shard(), fetch.asked().group());

@@ -6,7 +6,6 @@ import dev.evenkeel.api.Permission.Kind;
 import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FetchManyRequest;
-import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.KnownIds;
@@ -82,9 +81,14 @@ public final class SessionRules {
   private void read(Principal principal, Op op, ByteBuffer body) {
     switch (op) {
       case APPEND -> append(principal, body);
-      case FETCH, BROWSE -> fetch(principal, FetchRequest.decode(body));
+      case FETCH, BROWSE -> {
+        // Not the filter behind it, which may be large: the broker reads that.
+        ByteReader in = new ByteReader(body);
+        fetch(principal, in.neededText(), RecordCodec.shard(in));
+      }
       case FETCH_MANY ->
-          FetchManyRequest.decode(body).fetches().forEach(each -> fetch(principal, each));
+          FetchManyRequest.withoutFilter(body)
+              .forEach(each -> fetch(principal, each.group(), each.shard()));
       case READ_LEASE -> {
         ByteReader in = new ByteReader(body);
         member(principal, in.neededText(), RecordCodec.shard(in));
@@ -114,11 +118,11 @@ public final class SessionRules {
     }
   }
 
-  private void fetch(Principal principal, FetchRequest fetch) {
-    if (fetch.group().isEmpty()) {
-      consume(principal, fetch.shard());
+  private void fetch(Principal principal, String group, Shard shard) {
+    if (group.isEmpty()) {
+      consume(principal, shard);
     } else {
-      member(principal, fetch.group(), fetch.shard());
+      member(principal, group, shard);
     }
   }
 
