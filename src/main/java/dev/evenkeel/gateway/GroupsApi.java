@@ -69,15 +69,15 @@ final class GroupsApi {
         .by(Operations.LIST_RETRIES, (asked, user) -> of(user).retries.list(asked))
         .by(Operations.LIST_DEAD_LETTERS, (asked, user) -> of(user).deadLetters.list(asked))
         .by(Operations.DESCRIBE_DEAD_LETTER, (asked, user) -> of(user).deadLetters.show(asked))
-        .on(
+        .by(
             Operations.REPLAY_DEAD_LETTERS,
-            asked ->
-                deadLetterChanges.change(
+            (asked, user) ->
+                of(user).deadLetterChanges.change(
                     asked.group(), asked.deadLetters(), asked.all(), asked.dryRun(), true))
-        .on(
+        .by(
             Operations.DROP_DEAD_LETTERS,
-            asked ->
-                deadLetterChanges.change(
+            (asked, user) ->
+                of(user).deadLetterChanges.change(
                     asked.group(), asked.deadLetters(), asked.all(), asked.dryRun(), false));
   }
 

@@ -112,6 +112,51 @@ class LooksTest {
     assertThat(LookBounds.UNPACKED_BYTES).isLessThan(3 * bomb.unpackedLength());
   }
 
+  /** What a look copies is bounded: those for whom it would be too much look for themselves. */
+  @Test
+  void oneMessageThatThousandsWantReachesThemAll() throws Exception {
+    begin(Bench.one());
+    BatchBuilder builder = new BatchBuilder(64);
+    builder.add(Message.of("a", 1, new byte[10_000]));
+    int fetches = 1_000;
+    List<Future<FetchAnswer>> waiting = new ArrayList<>();
+    times(
+        fetches,
+        i -> waiting.add(browse("u" + i % 3, "c" + i, shard, 0, 15_000, "key=a", "key=" + i % 10)));
+    get(bench.append(shard, batch("b"), builder.build(0, 0, 0), batch("a")));
+    for (Future<FetchAnswer> each : waiting) {
+      assertThat(get(each).batches().stream().map(FetchAnswer.Placed::baseOffset))
+          .startsWith(1L)
+          .doesNotHaveDuplicates();
+    }
+    Wait.until("nobody holds anything", () -> held("u0") + held("u1") + held("u2") == 0);
+  }
+
+  /** A look for many filters that takes many steps ends within a batch, and goes on there. */
+  @Test
+  void aLookThatTakesManyStepsGoesOn() throws Exception {
+    begin(Bench.one());
+    String key = "a".repeat(40);
+    String[] prefixes = new String[40];
+    for (int i = 0; i < prefixes.length; i++) {
+      prefixes[i] = "key^=" + "a".repeat(i) + "b";
+    }
+    Future<FetchAnswer> slow = browse("mallory", "m", shard, 0, 15_000, prefixes);
+    BatchBuilder builder = new BatchBuilder(1 << 20);
+    int messages = 20_000;
+    times(messages, i -> builder.add(Message.of(key, 1, new byte[0])));
+    builder.add(Message.of("last", 1, new byte[0]));
+    builder.add(Message.of("ab", 1, new byte[0]));
+    Future<FetchAnswer> other = browse("alice", "a", shard, 0, 15_000, "key=last");
+    get(bench.append(shard, builder.build(0, 0, 0)));
+    assertThat(get(other).batches())
+        .singleElement()
+        .satisfies(placed -> assertThat(placed.baseOffset()).isEqualTo(messages));
+    assertThat(get(slow).batches())
+        .singleElement()
+        .satisfies(placed -> assertThat(placed.baseOffset()).isEqualTo(messages + 1));
+  }
+
   @Test
   void theFetchesOfAConnectionThatEndsAreGoneAtOnce() throws Exception {
     begin(Bench.one());

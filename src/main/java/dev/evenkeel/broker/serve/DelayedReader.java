@@ -28,6 +28,9 @@ import java.util.List;
  * @param store of the log group, at one moment
  */
 record DelayedReader(LogGroupServer group, Store store, Shard shard) {
+  /** Rows of one look whose batches are not read. */
+  private static final int ROWS_MAX = 10_000;
+
   /**
    * Messages by due time. It goes as far as {@link LookBounds} allows, and says where to go on.
    *
@@ -91,24 +94,37 @@ record DelayedReader(LogGroupServer group, Store store, Shard shard) {
   }
 
   /**
-   * The batch that a reshard moved here from another shard, with this message; null if there is
-   * none.
+   * What a look for a message that was moved has found.
+   *
+   * @param found null: it is not among the batches that were looked at
+   * @param nextSerial where to look on; -1: there are no more
+   */
+  record Sought(DelayedId found, long nextSerial) {}
+
+  /**
+   * Looks for the batch that a reshard moved here from another shard, with this message.
    *
    * @param id that the message had in a sealed shard
+   * @param fromSerial where to begin: any number of batches may be due at the same time
    */
-  DelayedId moved(DelayedId id) {
+  Sought moved(DelayedId id, long fromSerial) {
     DelayedOrigin.Place former = new DelayedOrigin.Place(id.shard(), id.serial());
-    byte[] from = new DelayedKey(shard, id.dueMillis(), 0).bytes();
+    byte[] from = new DelayedKey(shard, id.dueMillis(), fromSerial).bytes();
     byte[] to = new DelayedKey(shard, id.dueMillis(), Long.MAX_VALUE).bytes();
+    int looked = 0;
     try (Store.Cursor cursor = store.scan(Store.Table.DELAYED, from, to)) {
       while (cursor.next()) {
+        DelayedKey key = DelayedKey.of(cursor.key());
+        if (looked++ == ROWS_MAX) {
+          return new Sought(null, key.serial());
+        }
         DelayedBatch batch = DelayedBatch.decode(cursor.value());
         if (batch.formerPlaces().contains(former) && batch.has(id.position())) {
-          return id(DelayedKey.of(cursor.key()), id.position());
+          return new Sought(id(key, id.position()), -1);
         }
       }
     }
-    return null;
+    return new Sought(null, -1);
   }
 
   /**

@@ -26,7 +26,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Function;
 
 /**
@@ -137,20 +136,29 @@ final class DelayedService {
     DelayedId id = asked.former().id();
     group.requireReady();
     List<Shard> shards = group.state().tables().delays().of(asked.former().shard().topicId());
+    return moved(asker, group, shards, 0, id, 0)
+        .map(found -> found == null ? new Moved(-1, 0L) : new Moved(found.shard(), found.serial()));
+  }
+
+  /** Looks in one shard after another, some rows at a turn. Null: it is in none. */
+  private Future<DelayedId> moved(
+      Asker asker, LogGroupServer group, List<Shard> shards, int at, DelayedId id, long serial) {
+    if (at == shards.size()) {
+      return Future.succeededFuture();
+    }
+    Shard shard = shards.get(at);
     return serve
         .read(
-            asker,
-            group,
-            store ->
-                shards.stream()
-                    .map(shard -> new DelayedReader(group, store, shard).moved(id))
-                    .filter(Objects::nonNull)
-                    .findFirst())
-        .map(
-            found ->
-                new Moved(
-                    found.map(DelayedId::shard).orElse(-1),
-                    found.map(DelayedId::serial).orElse(0L)));
+            asker, group, store -> new DelayedReader(group, store, shard).moved(id, serial))
+        .compose(
+            sought -> {
+              if (sought.found() != null) {
+                return Future.succeededFuture(sought.found());
+              }
+              boolean more = sought.nextSerial() >= 0;
+              return moved(
+                  asker, group, shards, more ? at : at + 1, id, more ? sought.nextSerial() : 0);
+            });
   }
 
   Future<Reply> cancel(DelayedAt asked, Asker asker) {
