@@ -393,11 +393,7 @@ final class HeartbeatHandler {
   }
 
   private void take(
-      GroupState group,
-      long request,
-      Heartbeat sent,
-      GroupTopics.Reading reading,
-      long nowMillis) {
+      GroupState group, long request, Heartbeat sent, GroupTopics.Reading reading, long nowMillis) {
     // Members with the same subscription share it.
     Topics.Subscription subscription = reading.subscription();
     Heartbeat beat = sent.subscribing(subscription.entries(), subscription.allowed());

@@ -421,7 +421,8 @@ class RulesTest {
     Buffer same = Frames.request(Op.RESERVE, naming(rate("limited", 10)));
     assertThat(rules.act(address, same)).isNull();
     Buffer other = Frames.request(Op.RESERVE, naming(rate("limited", 7)));
-    assertThat(rules.act(address, other)).contains("group-rate", "limited", "7 messages/s", "by a member");
+    assertThat(rules.act(address, other))
+        .contains("group-rate", "limited", "7 messages/s", "by a member");
     Buffer plain = Frames.request(Op.RESERVE, reserve(QuotaKind.GROUP_RATE, "limited"));
     assertThat(rules.act(address, plain)).isNull();
   }
