@@ -130,7 +130,9 @@ public final class BrokerVerticle extends VerticleBase {
     LocalObjects.put(vertx, LogNode.class, node.log());
     MetaIds ids = new MetaIds(() -> node.meta().tables());
     LocalObjects.put(
-        vertx, LocalBroker.class, new LocalBroker(ids, service.quotas(), service.pauses()));
+        vertx,
+        LocalBroker.class,
+        new LocalBroker(ids, service.quotas(), service.pauses(), service.users()));
     consume(Addresses.data(node.nodeId()), service::data);
     consume(Addresses.control(node.nodeId()), service::control);
     consumers.add(

@@ -14,6 +14,7 @@ import static dev.evenkeel.protocol.wire.RecordCodec.TOPIC_CONFIG;
 import dev.evenkeel.bus.rate.QuotaUse;
 import dev.evenkeel.bus.rate.Reservation;
 import dev.evenkeel.bus.rate.ReserveRequest;
+import dev.evenkeel.protocol.ClusterUser;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.DelayedId;
 import dev.evenkeel.protocol.GroupInfo;
@@ -173,6 +174,10 @@ public final class Calls {
 
   public static final Call<Void, List<QuotaUse>> READ_QUOTAS =
       new Call<>(Op.READ_QUOTAS, NOTHING, QuotaUse.LIST);
+
+  /** The users that the cluster keeps, by name. */
+  public static final Call<Void, List<ClusterUser>> READ_USERS =
+      new Call<>(Op.READ_USERS, NOTHING, Codec.list(RecordCodec.USER));
 
   // ---- Shards
 

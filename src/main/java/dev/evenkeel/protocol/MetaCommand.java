@@ -344,6 +344,32 @@ public sealed interface MetaCommand {
   }
 
   /**
+   * Adds, changes or removes a user. Changes nothing if the user is so already. Refuses OVERLOADED
+   * if somebody else has changed the user meanwhile; INVALID if another user has one of its tokens
+   * or its certificate; TOO_LARGE if there would be more than {@link ClusterUser#USERS_MAX}.
+   *
+   * @param before the user as it is now; null: there is none
+   * @param after the same user as it is to be; null: there is to be none
+   */
+  record ChangeUser(@Nullable ClusterUser before, @Nullable ClusterUser after)
+      implements MetaCommand, Submitted {
+    @Override
+    public void check() {
+      if (before == null && after == null) {
+        throw INVALID.error("a change from no user to no user: name one");
+      }
+      if (before != null && after != null && !before.name().equals(after.name())) {
+        throw INVALID.error(
+            "the user '%s' cannot become '%s': add one and remove the other",
+            before.name(), after.name());
+      }
+      if (after != null) {
+        after.check();
+      }
+    }
+  }
+
+  /**
    * Pauses a group, or some of its shards, or resumes it. A resumed group loses all its pauses, and
    * a resumed topic those of its shards. Changes nothing if it is paused, or resumed, already.
    *

@@ -46,6 +46,7 @@ public record MetaDecision(MetaTables tables, long term, long nowMillis, int lev
           .on(MetaCommand.AddLogGroup.class, (by, c) -> by.cluster().add(c))
           .on(MetaCommand.OpenLogGroup.class, (by, c) -> by.cluster().open(c))
           .on(MetaCommand.SetQuota.class, (by, c) -> by.cluster().set(c))
+          .on(MetaCommand.ChangeUser.class, (by, c) -> new UserDecider(by.tables).change(c))
           .completeFor(MetaCommand.class);
 
   public Decision<MetaChange> of(MetaCommand command) {

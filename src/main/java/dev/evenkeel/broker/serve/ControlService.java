@@ -111,6 +111,7 @@ public final class ControlService {
     now(Calls.READ_MOVES, none -> ofMeta(tables -> tables.moves().oldestFirst()));
     on(Calls.RESERVE, rates::reserve);
     now(Calls.READ_QUOTAS, none -> rates.read());
+    now(Calls.READ_USERS, none -> ofMeta(MetaTables::users));
     by(Calls.READ_LEASE, this::readLease);
     now(Calls.READ_SHARDS, this::readShards);
     by(Calls.FIND_OFFSET, this::findOffset);

@@ -14,6 +14,7 @@ import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LeaderChange;
 import dev.evenkeel.bus.LocalPauses;
+import dev.evenkeel.bus.LocalUsers;
 import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.bus.Op;
@@ -29,6 +30,7 @@ import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.protocol.ClusterNode;
+import dev.evenkeel.protocol.ClusterUser;
 import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Shard;
@@ -229,6 +231,21 @@ public final class Service {
       @Override
       public Set<Pause> of(String group) {
         return node.meta().tables().pauses(group);
+      }
+    };
+  }
+
+  /** The users that the cluster keeps, as this node knows it. */
+  public LocalUsers users() {
+    return new LocalUsers() {
+      @Override
+      public Object version() {
+        return node.log().meta().copy().caughtUp() ? node.meta().tables().usersVersion() : null;
+      }
+
+      @Override
+      public List<ClusterUser> all() {
+        return node.meta().tables().users();
       }
     };
   }

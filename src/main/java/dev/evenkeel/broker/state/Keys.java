@@ -27,6 +27,7 @@ import java.util.Arrays;
  *            'D' index              added data group  (meta log group)
  *            'Q' kind name          quota             (meta log group)
  *            'H' topicId shard+1 group   pause        (meta log group)
+ *            'W' name               user              (meta log group)
  * INDEX      topicId shard offset   index entry
  * LEASES     group 0 topicId shard 0   lease without its state
  *            group 0 topicId shard 1   the state's bytes
@@ -44,6 +45,7 @@ public final class Keys {
   static final byte[] EPOCH_FLOOR = {'E'};
   static final byte[] FEATURE_LEVEL = {'F'};
   static final byte PAUSE = 'H';
+  static final byte USER = 'W';
   private static final byte[] LAST = new byte[64];
 
   static {
@@ -110,6 +112,10 @@ public final class Keys {
     // All shards of a topic are -1.
     Shard shard = new Shard(pause.topicId(), pause.shard() + 1);
     return put(ByteBuffer.allocate(9 + group.length).put(PAUSE), shard).put(group).array();
+  }
+
+  static byte[] user(String name) {
+    return named((char) USER, name);
   }
 
   static byte[] move(long number) {

@@ -2,6 +2,7 @@ package dev.evenkeel.broker.state;
 
 import dev.evenkeel.protocol.AddedLogGroup;
 import dev.evenkeel.protocol.ClusterNode;
+import dev.evenkeel.protocol.ClusterUser;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.MoveRecord;
@@ -129,6 +130,15 @@ public record MetaChange(byte[] key, byte @Nullable [] value, Consumer<MetaTable
 
   public static MetaChange removeQuota(Quota.Key key) {
     return new MetaChange(Keys.quota(key), null, tables -> tables.quotas.remove(key));
+  }
+
+  public static MetaChange putUser(ClusterUser user) {
+    byte[] value = RecordCodec.USER.encode(user);
+    return new MetaChange(Keys.user(user.name()), value, tables -> tables.put(user));
+  }
+
+  public static MetaChange removeUser(String name) {
+    return new MetaChange(Keys.user(name), null, tables -> tables.removeUser(name));
   }
 
   public static MetaChange putPause(Pause pause) {

@@ -2,6 +2,7 @@ package dev.evenkeel.broker.state;
 
 import dev.evenkeel.protocol.AddedLogGroup;
 import dev.evenkeel.protocol.ClusterNode;
+import dev.evenkeel.protocol.ClusterUser;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.Limits;
@@ -51,6 +52,11 @@ public final class MetaTables {
   final Map<String, List<String>> placement = new ConcurrentSkipListMap<>();
   final NavigableMap<Integer, AddedLogGroup> addedGroups = new ConcurrentSkipListMap<>();
   final Map<Quota.Key, Quota> quotas = new ConcurrentHashMap<>();
+
+  private final Map<String, ClusterUser> users = new ConcurrentSkipListMap<>();
+
+  /** Another one after each change of the users. */
+  private volatile Object usersVersion = new Object();
 
   /** By group; the sets may be read from any thread. */
   final Map<String, Set<Pause>> pauses = new ConcurrentHashMap<>();
@@ -128,6 +134,7 @@ public final class MetaTables {
               tables.addedGroups.put(added.index(), added);
             }
             case 'Q' -> tables.put(RecordCodec.QUOTA.read(in));
+            case Keys.USER -> tables.put(RecordCodec.USER.read(in));
             case Keys.PAUSE -> tables.put(RecordCodec.PAUSE.read(in));
             case 'N' -> tables.counters = Counters.CODEC.read(in);
             case 'F' -> tables.featureLevel = in.i32();
@@ -206,6 +213,16 @@ public final class MetaTables {
 
   void put(Quota quota) {
     quotas.put(quota.key(), quota);
+  }
+
+  void put(ClusterUser user) {
+    users.put(user.name(), user);
+    usersVersion = new Object();
+  }
+
+  void removeUser(String name) {
+    users.remove(name);
+    usersVersion = new Object();
   }
 
   void put(Pause pause) {
@@ -356,6 +373,21 @@ public final class MetaTables {
     return quotas.values().stream()
         .sorted(Comparator.comparing(Quota::kind).thenComparing(Quota::name))
         .toList();
+  }
+
+  /** The user of that name. From any thread. */
+  public @Nullable ClusterUser user(String name) {
+    return users.get(name);
+  }
+
+  /** All users, by name; a copy. From any thread. */
+  public List<ClusterUser> users() {
+    return List.copyOf(users.values());
+  }
+
+  /** Another object after each change of the users. From any thread. */
+  public Object usersVersion() {
+    return usersVersion;
   }
 
   /** The pauses of a group, in no order; a live view. From any thread. */

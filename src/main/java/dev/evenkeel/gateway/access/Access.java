@@ -1,6 +1,8 @@
 package dev.evenkeel.gateway.access;
 
+import dev.evenkeel.bus.LocalBroker;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.LocalUsers;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.bus.share.Shares;
@@ -17,37 +19,63 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The users of the programs that connect to one node. It looks every second whether their file has
- * changed. A file that cannot be used changes nothing: the former users stay in force, and a metric
- * tells.
+ * The users of the programs that connect to one node: those of a file, then those that the cluster
+ * keeps. It looks every second whether they have changed. A file that cannot be used changes
+ * nothing: the former users stay in force, and a metric tells.
  *
- * <p>Without a file, everybody may do everything. Safe for use from any thread.
+ * <p>Users that the cluster keeps count from the moment on in which this node, since its start, has
+ * known all that was decided until then. If it hears of no changes later, because it is cut off,
+ * the former ones stay in force.
+ *
+ * <p>Without a file and an identity provider, everybody may do everything, and nothing else counts.
+ * Safe for use from any thread.
  */
 public final class Access {
   private static final Logger LOG = LoggerFactory.getLogger(Access.class);
   private static final long LOOK_MILLIS = 1_000;
 
-  /** Null: there are no users. */
+  private final Vertx vertx;
+
+  /** Null: there is none. */
   private final Path file;
 
   private final AuditLog audit;
   private final LongAdder unknown;
+  private final LongSupplier nowMillis;
+
+  /** Those of the file and of the cluster. */
   private volatile Users users = Users.NONE;
+
+  private volatile Users ofFile = Users.NONE;
+  private List<Users.User> ofCluster = List.of();
+
+  /** Of the cluster's users, see {@link LocalUsers#version}; null: they are not known yet. */
+  private volatile Object version;
+
+  /** Names that the file and the cluster have. */
+  private Set<String> twice = Set.of();
+
   private volatile String problem;
   private String seen;
 
   /** Null: there are no users of an identity provider. */
   private OidcUsers oidc;
 
-  private Access(Path file, String node, MeterScope scope) {
+  Access(Vertx vertx, Path file, String node, MeterScope scope, LongSupplier nowMillis) {
+    this.vertx = vertx;
     this.file = file;
+    this.nowMillis = nowMillis;
     audit = new AuditLog(node, scope);
     unknown =
         scope.counter(
@@ -56,6 +84,18 @@ public final class Access {
         "evenkeel.access.users.broken",
         "1: the users file cannot be used, and the former users stay in force",
         () -> problem == null ? 0 : 1);
+    scope.gauge(
+        "evenkeel.access.users.expires.seconds",
+        "Seconds until the first user has no valid token any more; NaN: never",
+        () -> {
+          long now = nowMillis.getAsLong();
+          Long first = users.nextEnd(now);
+          return first == null ? Double.NaN : (first - now) / 1_000.0;
+        });
+    scope.gauge(
+        "evenkeel.access.users.expired",
+        "Users whose tokens have all expired",
+        () -> users.ended(nowMillis.getAsLong()));
   }
 
   /**
@@ -72,7 +112,8 @@ public final class Access {
       return Future.succeededFuture(present);
     }
     MeterScope scope = Meters.of(vertx).scope("access");
-    Access access = new Access(file == null ? null : Path.of(file), node, scope);
+    Path path = file == null ? null : Path.of(file);
+    Access access = new Access(vertx, path, node, scope, System::currentTimeMillis);
     Shares.of(vertx).weigh(user -> access.users.share(user));
     return (oidc == null
             ? Future.<OidcUsers>succeededFuture()
@@ -82,7 +123,7 @@ public final class Access {
 
   private static Future<Access> open(Vertx vertx, Access access, OidcUsers oidc) {
     access.oidc = oidc;
-    if (access.file == null) {
+    if (!access.hasUsers()) {
       LocalObjects.put(vertx, Access.class, access);
       return Future.succeededFuture(access);
     }
@@ -100,7 +141,11 @@ public final class Access {
             });
   }
 
-  private synchronized void read() {
+  /** Reads the file, if there is one. */
+  synchronized void read() {
+    if (file == null) {
+      return;
+    }
     String text;
     try {
       text = Files.readString(file);
@@ -110,7 +155,8 @@ public final class Access {
     }
     if (!text.equals(seen)) {
       try {
-        users = Users.parse(text);
+        ofFile = Users.parse(text);
+        join();
       } catch (RefusedException e) {
         throw Refusal.INVALID.error("users file %s: %s", file, e.words());
       }
@@ -119,8 +165,40 @@ public final class Access {
     }
   }
 
+  private void join() {
+    users = ofFile.and(ofCluster);
+    Set<String> both =
+        ofCluster.stream()
+            .map(Users.User::name)
+            .filter(name -> ofFile.named(name) != null)
+            .collect(Collectors.toSet());
+    if (!both.equals(twice)) {
+      twice = both;
+      both.forEach(
+          name ->
+              LOG.warn(
+                  "the user '{}' is in {} and in the cluster: what the file says counts",
+                  name,
+                  file));
+    }
+  }
+
+  /** Looks at the users that the cluster keeps. */
+  synchronized void look(LocalUsers local) {
+    Object now = local.version();
+    if (now != null && now != version) {
+      ofCluster = local.all().stream().map(Users.User::of).toList();
+      join();
+      version = now;
+    }
+  }
+
   private Void look() {
-    Users before = users;
+    LocalBroker broker = LocalBroker.of(vertx);
+    if (broker != null) {
+      look(broker.users());
+    }
+    Users before = ofFile;
     try {
       read();
       problem = null;
@@ -130,8 +208,8 @@ public final class Access {
       }
       problem = e.words();
     }
-    if (users != before) {
-      LOG.info("{} has changed: it has {} users now", file, users.all().size());
+    if (ofFile != before) {
+      LOG.info("{} has changed: it has {} users now", file, ofFile.all().size());
     }
     return null;
   }
@@ -175,6 +253,11 @@ public final class Access {
     return new Principal(user.name(), user.may());
   }
 
+  /** The users of the file. */
+  public Users ofFile() {
+    return ofFile;
+  }
+
   public AuditLog audit() {
     return audit;
   }
@@ -184,12 +267,15 @@ public final class Access {
     private final String token;
     private final String certificate;
     private Users of;
-    private Principal principal;
+
+    /** Null: nobody of {@link #of}. */
+    private Users.Found found;
 
     /** Of a token of the identity provider: what {@link #check} found. */
     private KnownToken known;
 
     private OidcUser user;
+    private Principal principal;
     private RefusedException refused;
 
     private Shown(String token, String certificate) {
@@ -226,22 +312,37 @@ public final class Access {
       }
       Users now = users;
       if (now != of) {
-        principal = token != null ? now.ofToken(token) : now.ofCertificate(certificate);
+        found = token != null ? now.ofToken(token) : now.ofCertificate(certificate);
         of = now;
       }
       if (!hasUsers()) {
         return Principal.ANYBODY;
       }
-      if (principal == null) {
-        unknown.increment();
-        throw Refusal.UNAUTHENTICATED.error(words());
+      try {
+        if (found == null) {
+          throw nobody();
+        }
+        Principal its = found.at(nowMillis.getAsLong());
+        if (isOfOidc(its.name())) {
+          throw Refusal.UNAUTHENTICATED.error(
+              "names that begin with '%s' are of users of the identity provider: rename the user"
+                  + " '%s'",
+              OidcNames.PREFIX, its.name());
+        }
+        return its;
+      } catch (RefusedException e) {
+        if (e.refusal() == Refusal.UNAUTHENTICATED) {
+          unknown.increment();
+        }
+        throw e;
       }
-      if (isOfOidc(principal.name())) {
-        throw Refusal.UNAUTHENTICATED.error(
-            "names that begin with '%s' are of users of the identity provider: rename the user '%s'",
-            OidcNames.PREFIX, principal.name());
-      }
-      return principal;
+    }
+
+    private RefusedException nobody() {
+      return version == null && (certificate != null || Token.parse(token) != null)
+          ? Refusal.UNAVAILABLE.error(
+              "this node has started and does not know the users of the cluster yet: try again")
+          : Refusal.UNAUTHENTICATED.error(words());
     }
 
     private Principal ofOidc() {

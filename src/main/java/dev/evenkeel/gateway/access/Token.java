@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.access;
 
+import dev.evenkeel.protocol.ClusterUser;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.util.Sha256;
@@ -7,6 +8,8 @@ import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.HexFormat;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -17,21 +20,24 @@ import java.util.regex.Pattern;
  */
 public record Token(String id, String secret) {
   private static final Pattern FORM = Pattern.compile("ek_([0-9a-f]{8})_([0-9a-f]{64})");
-  private static final Pattern ID = Pattern.compile("[0-9a-f]{8}");
-  private static final Pattern SHA_256 = Pattern.compile("[0-9a-f]{64}");
   private static final HexFormat HEX = HexFormat.of();
 
-  /** What nodes know of a token. */
-  public record Digest(String id, String sha256) {
+  /**
+   * What nodes know of a token.
+   *
+   * @param expires from then on it is refused; null: never
+   */
+  public record Digest(String id, String sha256, Instant expires) {
     /**
      * @throws RefusedException INVALID
      */
     static Digest fromJson(String user, JsonObject json) {
-      Digest digest = new Digest(json.getString("id"), json.getString("sha256"));
-      if (digest.id == null
-          || digest.sha256 == null
-          || !ID.matcher(digest.id).matches()
-          || !SHA_256.matcher(digest.sha256).matches()) {
+      Digest digest =
+          new Digest(
+              json.getString("id"),
+              json.getString("sha256"),
+              instant(user, json.getValue("expires")));
+      if (!ClusterUser.isToken(digest.id, digest.sha256)) {
         throw Refusal.INVALID.error(
             "a token of the user '%s' has not the form that 'user add' writes: an \"id\" of 8 and a"
                 + " \"sha256\" of 64 hexadecimal digits",
@@ -40,8 +46,32 @@ public record Token(String id, String secret) {
       return digest;
     }
 
+    private static Instant instant(String user, Object text) {
+      try {
+        return text == null ? null : Instant.parse(String.valueOf(text));
+      } catch (DateTimeParseException e) {
+        throw Refusal.INVALID.error(
+            "a token of the user '%s' expires '%s': write a time such as 2027-01-31T00:00:00Z",
+            user, text);
+      }
+    }
+
     JsonObject toJson() {
-      return new JsonObject().put("id", id).put("sha256", sha256);
+      JsonObject json = new JsonObject().put("id", id).put("sha256", sha256);
+      return expires == null ? json : json.put("expires", expires.toString());
+    }
+
+    /** The same, as the cluster keeps it. */
+    public ClusterUser.TokenDigest kept() {
+      return new ClusterUser.TokenDigest(
+          id, sha256, expires == null ? null : (Long) expires.toEpochMilli());
+    }
+
+    /** A digest that the cluster keeps. */
+    static Digest of(ClusterUser.TokenDigest kept) {
+      Long millis = kept.expiresMillis();
+      return new Digest(
+          kept.id(), kept.sha256(), millis == null ? null : Instant.ofEpochMilli(millis));
     }
   }
 
@@ -63,8 +93,18 @@ public record Token(String id, String secret) {
         : null;
   }
 
+  /** What nodes know of it, if it never expires. */
   public Digest digest() {
-    return new Digest(id, HEX.formatHex(Sha256.of(secret)));
+    return digest(null);
+  }
+
+  /**
+   * What nodes know of it.
+   *
+   * @param expires null: never
+   */
+  public Digest digest(Instant expires) {
+    return new Digest(id, HEX.formatHex(Sha256.of(secret)), expires);
   }
 
   /** Takes the same time wherever the digests differ. */

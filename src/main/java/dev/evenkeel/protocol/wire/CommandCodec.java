@@ -23,6 +23,7 @@ import static dev.evenkeel.protocol.wire.FeatureLevel.RESHARDING;
 import static dev.evenkeel.protocol.wire.FeatureLevel.SUBSCRIPTIONS;
 import static dev.evenkeel.protocol.wire.FeatureLevel.TAKE_STEPS;
 import static dev.evenkeel.protocol.wire.FeatureLevel.TOPIC_PATTERNS;
+import static dev.evenkeel.protocol.wire.FeatureLevel.USERS;
 import static dev.evenkeel.protocol.wire.RecordCodec.DRAIN;
 import static dev.evenkeel.protocol.wire.RecordCodec.DRAIN_TO_HEIR;
 import static dev.evenkeel.protocol.wire.RecordCodec.GROUP_PATTERN;
@@ -34,6 +35,7 @@ import static dev.evenkeel.protocol.wire.RecordCodec.SHARD;
 import static dev.evenkeel.protocol.wire.RecordCodec.START;
 import static dev.evenkeel.protocol.wire.RecordCodec.TOPIC_CONFIG;
 
+import dev.evenkeel.protocol.ClusterUser;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupPattern;
 import dev.evenkeel.protocol.MetaCommand;
@@ -93,6 +95,8 @@ public final class CommandCodec {
   private static final Codec<List<GroupPattern>> PATTERNS = Codec.list(GROUP_PATTERN);
   private static final Codec<List<GroupPattern>> NO_PATTERNS = absent(List.of());
 
+  private static final Codec<ClusterUser> PERHAPS_USER = Codec.nullable(RecordCodec.USER);
+
   private static final Codec<MetaCommand> META =
       new Tagged<MetaCommand>("command")
           .add(1, MetaCommand.CreateTopic.class, TEXT, I32, TOPIC_CONFIG)
@@ -147,6 +151,7 @@ public final class CommandCodec {
           .since(CONTINUED_PRODUCERS, 35, MetaCommand.ContinueProducer.class, TEXT, I32)
           .since(
               DISPATCHER_TERMS, 36, MetaCommand.GrantGroupLease.class, TEXT, TEXT, TEXT, I64, I64)
+          .since(USERS, 37, MetaCommand.ChangeUser.class, PERHAPS_USER, PERHAPS_USER)
           .completeFor(MetaCommand.class);
 
   private static final Codec<DataCommand.Step> STEP =

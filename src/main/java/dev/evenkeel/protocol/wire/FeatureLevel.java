@@ -23,7 +23,8 @@ import java.util.List;
  *         reshard moved, bodies of which a part is left, what dropped shards had taken, pauses of a
  *         topic that last until it is removed, next epochs for the producers that have a name,
  *         groups that are coordinators, leases of groups that only the present dispatcher grants,
- *         dedups by name, which need no entries, and ids of producers that say whose they are
+ *         dedups by name, which need no entries, ids of producers that say whose they are, and
+ *         users that the cluster keeps
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -118,6 +119,9 @@ public final class FeatureLevel {
 
   /** From here on ids of producers say who may use them. */
   public static final int PRODUCER_OWNERS = 10;
+
+  /** From here on the cluster keeps users. */
+  public static final int USERS = 10;
 
   /** From here on every node answers which keys deduplication holds for long. */
   public static final int DEDUP_KEYS = 10;

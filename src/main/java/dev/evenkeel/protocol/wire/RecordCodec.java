@@ -9,6 +9,7 @@ import static dev.evenkeel.protocol.wire.Codec.absent;
 
 import dev.evenkeel.protocol.AddedLogGroup;
 import dev.evenkeel.protocol.ClusterNode;
+import dev.evenkeel.protocol.ClusterUser;
 import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Drain;
@@ -109,6 +110,23 @@ public final class RecordCodec {
           "a quota",
           1,
           Codec.record(Quota.class, Codec.constant(QuotaKind.class), TEXT, I64, I64, I64));
+
+  public static final Codec<ClusterUser> USER =
+      Codec.form(
+          "a user",
+          1,
+          Codec.record(
+              ClusterUser.class,
+              NEEDED_TEXT,
+              Codec.list(
+                  Codec.record(
+                      ClusterUser.TokenDigest.class,
+                      NEEDED_TEXT,
+                      NEEDED_TEXT,
+                      Codec.nullable(I64))),
+              TEXT,
+              I32,
+              Codec.TEXTS));
 
   public static final Codec<Pause> PAUSE =
       Codec.form("a pause", 1, Codec.record(Pause.class, NEEDED_TEXT, I32, I32));

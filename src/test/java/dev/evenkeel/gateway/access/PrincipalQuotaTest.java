@@ -9,6 +9,7 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LocalBroker;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.LocalPauses;
+import dev.evenkeel.bus.LocalUsers;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.rate.LocalQuotas;
 import dev.evenkeel.protocol.Message;
@@ -78,7 +79,7 @@ class PrincipalQuotaTest {
 
   @BeforeEach
   void serve() {
-    LocalObjects.put(vertx, LocalBroker.class, new LocalBroker(null, paid, LocalPauses.NONE));
+    LocalObjects.put(vertx, LocalBroker.class, new LocalBroker(null, paid, LocalPauses.NONE, LocalUsers.NONE));
   }
 
   private PrincipalQuota.Turn json(String question) {

@@ -32,8 +32,8 @@ class UsersTest {
     assertThat(read.all()).isEqualTo(users.all());
     assertThat(users.text()).contains(TOKEN.id()).doesNotContain(TOKEN.secret());
     assertThat(TOKEN.toString()).doesNotContain(TOKEN.secret());
-    assertThat(read.ofToken(TOKEN.text()).name()).isEqualTo("shop");
-    assertThat(read.ofCertificate("billing").name()).isEqualTo("billing");
+    assertThat(read.ofToken(TOKEN.text()).principal().name()).isEqualTo("shop");
+    assertThat(read.ofCertificate("billing").principal().name()).isEqualTo("billing");
   }
 
   @Test
