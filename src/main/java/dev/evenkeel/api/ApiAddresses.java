@@ -10,6 +10,7 @@ public final class ApiAddresses {
   public static final String CLUSTER = "evenkeel.api.cluster";
   public static final String SHARES = "evenkeel.api.shares";
   public static final String QUOTAS = "evenkeel.api.quotas";
+  public static final String USERS = "evenkeel.api.users";
   public static final String DEDUP = "evenkeel.api.dedup";
   public static final String COORDINATORS = "evenkeel.api.coordinators";
   public static final String SESSIONS = "evenkeel.api.sessions";

@@ -13,6 +13,7 @@ public enum Heading implements Worded {
   ELECTIONS("elections", "Elect a leader among programs, without a topic"),
   DEAD_LETTERS("dead-letters", "Messages whose attempts have all failed"),
   QUOTAS("quotas", "Limit what producers, users, topics and groups may send and get"),
+  USERS("users", "The users that the cluster keeps, their tokens and permissions"),
   CLUSTER("cluster", "The nodes and log groups, and which nodes keep data"),
   SESSION("session", "Who is asking, and the log-in of browsers"),
   NODE("node", "Health, metrics and description of one node");

@@ -44,6 +44,11 @@ import dev.evenkeel.api.ReplayDeadLetters.DeadLetterCount;
 import dev.evenkeel.api.ResetGroup.OffsetReset;
 import dev.evenkeel.api.ResetGroup.ResetShard;
 import dev.evenkeel.api.TopicView.Figures;
+import dev.evenkeel.api.AddToken.AddedToken;
+import dev.evenkeel.api.ListUsers.TokenView;
+import dev.evenkeel.api.ListUsers.UserDetail;
+import dev.evenkeel.api.RemoveToken.RemovedToken;
+import dev.evenkeel.api.RemoveUser.RemovedUser;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
@@ -65,6 +70,7 @@ import org.jspecify.annotations.Nullable;
 public final class Operations {
 
   private static final List<Operation<?, ?>> ALL = new ArrayList<>();
+  private static final Need ADMIN_ALL = Need.of(Need.NO_NAME, ADMIN);
 
   private Operations() {}
 
@@ -281,6 +287,63 @@ public final class Operations {
       case "group", "group-rate" -> Need.seeGroup(name);
       default -> Need.seeAll();
     };
+  }
+
+  // ---- Users that the cluster keeps
+
+  private static final String USER_PATH = "/api/users/{user}";
+  private static final Instant USER_EXPIRES = Instant.ofEpochMilli(1_798_761_600_000L);
+
+  private static final UserDetail SHOP =
+      new UserDetail(
+          "shop",
+          "cluster",
+          false,
+          List.of(new TokenView("1c0ffee2", USER_EXPIRES)),
+          null,
+          1.0,
+          List.of("produce:orders"));
+
+  public static final Operation<ListUsers, List<UserDetail>> LIST_USERS =
+      Operation.listOf(ApiAddresses.USERS, "list", ListUsers.class, UserDetail.class)
+          .get("/api/users")
+          .needs("admin:*", asked -> ADMIN_ALL)
+          .example(new ListUsers(), List.of(SHOP));
+
+  public static final Operation<PutUser, UserDetail> PUT_USER =
+      ofUser("put", PutUser.class, UserDetail.class)
+          .put(USER_PATH)
+          .named("user", "name")
+          .example(new PutUser("shop", List.of("produce:orders"), null, null, null), SHOP);
+
+  public static final Operation<RemoveUser, RemovedUser> REMOVE_USER =
+      ofUser("remove", RemoveUser.class, RemovedUser.class)
+          .delete(USER_PATH)
+          .named("user", "name")
+          .example(new RemoveUser("shop", null), new RemovedUser("shop", true));
+
+  public static final Operation<AddToken, AddedToken> ADD_TOKEN =
+      ofUser("add-token", AddToken.class, AddedToken.class)
+          .post(USER_PATH + "/tokens")
+          .named("user", "name")
+          .mayLackBody()
+          .status(201)
+          .example(
+              new AddToken("shop", "2027-01-01", null),
+              new AddedToken("shop", "1c0ffee2", "ek_1c0ffee2_SECRET", USER_EXPIRES));
+
+  public static final Operation<RemoveToken, RemovedToken> REMOVE_TOKEN =
+      ofUser("remove-token", RemoveToken.class, RemovedToken.class)
+          .delete(USER_PATH + "/tokens/{id}")
+          .named("user", "name")
+          .example(
+              new RemoveToken("shop", "1c0ffee2", null), new RemovedToken("shop", "1c0ffee2", true));
+
+  private static <Q extends Record, A extends Record> Operation<Q, A> ofUser(
+      String action, Class<Q> question, Class<A> answer) {
+    return Operation.of(ApiAddresses.USERS, action, question, answer)
+        .needs("admin:*", asked -> ADMIN_ALL)
+        .changes();
   }
 
   // ---- Groups
@@ -570,7 +633,7 @@ public final class Operations {
   private static <Q extends Record, A extends Record> Operation<Q, A> ofNode(
       String action, Class<Q> question, Class<A> answer) {
     return Operation.of(ApiAddresses.CLUSTER, action, question, answer)
-        .needs("admin:*", asked -> Need.of(Need.NO_NAME, ADMIN));
+        .needs("admin:*", asked -> ADMIN_ALL);
   }
 
   private static NodeChangeView running(Membership membership) {

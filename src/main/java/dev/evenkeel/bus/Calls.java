@@ -175,9 +175,9 @@ public final class Calls {
   public static final Call<Void, List<QuotaUse>> READ_QUOTAS =
       new Call<>(Op.READ_QUOTAS, NOTHING, QuotaUse.LIST);
 
-  /** The users that the cluster keeps, by name. */
-  public static final Call<Void, List<ClusterUser>> READ_USERS =
-      new Call<>(Op.READ_USERS, NOTHING, Codec.list(RecordCodec.USER));
+  /** The user of that name that the cluster keeps, if any; null: all of them, by name. */
+  public static final Call<String, List<ClusterUser>> READ_USERS =
+      new Call<>(Op.READ_USERS, TEXT, Codec.list(RecordCodec.USER));
 
   // ---- Shards
 

@@ -358,13 +358,16 @@ public sealed interface MetaCommand {
       if (before == null && after == null) {
         throw INVALID.error("a change from no user to no user: name one");
       }
-      if (before != null && after != null && !before.name().equals(after.name())) {
-        throw INVALID.error(
-            "the user '%s' cannot become '%s': add one and remove the other",
-            before.name(), after.name());
+      if (before != null) {
+        Names.check("user", before.name());
       }
       if (after != null) {
         after.check();
+      }
+      if (before != null && after != null && !after.name().equals(before.name())) {
+        throw INVALID.error(
+            "the user '%s' cannot become '%s': add one and remove the other",
+            before.name(), after.name());
       }
     }
   }

@@ -29,6 +29,7 @@ import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogStatus;
 import dev.evenkeel.protocol.BuildVersion;
+import dev.evenkeel.protocol.ClusterUser;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MetaCommand;
@@ -111,7 +112,7 @@ public final class ControlService {
     now(Calls.READ_MOVES, none -> ofMeta(tables -> tables.moves().oldestFirst()));
     on(Calls.RESERVE, rates::reserve);
     now(Calls.READ_QUOTAS, none -> rates.read());
-    now(Calls.READ_USERS, none -> ofMeta(MetaTables::users));
+    now(Calls.READ_USERS, name -> ofMeta(tables -> users(tables, name)));
     by(Calls.READ_LEASE, this::readLease);
     now(Calls.READ_SHARDS, this::readShards);
     by(Calls.FIND_OFFSET, this::findOffset);
@@ -281,6 +282,14 @@ public final class ControlService {
   private Future<BodyAnswer> readBody(ReadBody asked) {
     LogGroupServer group = serve.group(asked.dataGroup());
     return serve.read(Asker.NODE, () -> group.mender().have(asked.index()));
+  }
+
+  private static List<ClusterUser> users(MetaTables tables, String name) {
+    if (name == null) {
+      return tables.users();
+    }
+    ClusterUser found = tables.user(name);
+    return found == null ? List.of() : List.of(found);
   }
 
   /** All records of a kind in the meta log group. */

@@ -258,6 +258,11 @@ public final class Access {
     return ofFile;
   }
 
+  /** Whether a user of the file or of the cluster has a token with that id. */
+  public boolean knowsToken(String id) {
+    return users.knowsToken(id);
+  }
+
   public AuditLog audit() {
     return audit;
   }

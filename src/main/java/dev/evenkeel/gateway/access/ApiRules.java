@@ -22,7 +22,7 @@ public final class ApiRules {
   private static final List<String> SHOWN =
       List.of(
           ("kind name group election topic topics shard id node to force all deadLetters member"
-                  + " copySettingsFrom address")
+                  + " copySettingsFrom address may certificate share expires")
               .split(" "));
 
   private ApiRules() {}

@@ -1,6 +1,7 @@
 package dev.evenkeel.gateway.access;
 
 import dev.evenkeel.protocol.ClusterUser;
+import dev.evenkeel.protocol.Durations;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.util.Sha256;
@@ -8,8 +9,13 @@ import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
+import java.time.DateTimeException;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.time.format.DateTimeParseException;
+import java.time.temporal.ChronoUnit;
 import java.util.HexFormat;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -20,6 +26,7 @@ import java.util.regex.Pattern;
  */
 public record Token(String id, String secret) {
   private static final Pattern FORM = Pattern.compile("ek_([0-9a-f]{8})_([0-9a-f]{64})");
+  private static final int DAYS_MAX = 36_525;
   private static final HexFormat HEX = HexFormat.of();
 
   /**
@@ -83,6 +90,38 @@ public record Token(String id, String secret) {
     random.nextBytes(id);
     random.nextBytes(secret);
     return new Token(HEX.formatHex(id), HEX.formatHex(secret));
+  }
+
+  /**
+   * When a token ends.
+   *
+   * @param text a time such as {@code 2027-01-31T12:00:00Z}, a date, which stands for its first
+   *     moment in UTC, or a duration from now such as {@code 90d}
+   * @throws RefusedException INVALID if it is something else, has passed, or is more than 100 years
+   *     away
+   */
+  public static Instant expires(String text, Instant now) {
+    Instant at;
+    try {
+      if (text.matches("\\d+[a-z]+")) {
+        at = now.plusMillis(Durations.parseMillis(text));
+      } else if (text.matches("[^T]*")) {
+        at = LocalDate.parse(text).atStartOfDay(ZoneOffset.UTC).toInstant();
+      } else {
+        at = OffsetDateTime.parse(text).toInstant();
+      }
+    } catch (DateTimeException | ArithmeticException e) {
+      throw Refusal.INVALID.error(
+          "a token cannot expire '%s': write a duration such as 90d, a date such as 2027-01-31, or a"
+              + " time such as 2027-01-31T12:00:00Z",
+          text);
+    }
+    if (!at.isAfter(now) || at.isAfter(now.plus(DAYS_MAX, ChronoUnit.DAYS))) {
+      throw Refusal.INVALID.error(
+          "a token cannot expire '%s', that is %s: write a time within the next 100 years",
+          text, at);
+    }
+    return at.truncatedTo(ChronoUnit.SECONDS);
   }
 
   /** Reads the text of a token; null: it is none. */

@@ -1,5 +1,7 @@
 package dev.evenkeel.gateway.access;
 
+import dev.evenkeel.api.ListUsers.TokenView;
+import dev.evenkeel.api.ListUsers.UserDetail;
 import dev.evenkeel.api.Permission;
 import dev.evenkeel.bus.share.FairShare;
 import dev.evenkeel.protocol.ClusterUser;
@@ -69,7 +71,7 @@ public final class Users {
     }
 
     /** A user that the cluster keeps. Permissions that this version does not know count nothing. */
-    static User of(ClusterUser kept) {
+    public static User of(ClusterUser kept) {
       List<Permission> may = new ArrayList<>();
       for (String each : kept.may()) {
         try {
@@ -84,6 +86,18 @@ public final class Users {
           kept.certificate(),
           kept.sharePermille() / 1_000.0,
           List.copyOf(may));
+    }
+
+    /** The same for the API. */
+    public UserDetail detail(String source, boolean hidden) {
+      return new UserDetail(
+          name,
+          source,
+          hidden,
+          tokens.stream().map(each -> new TokenView(each.id(), each.expires())).toList(),
+          certificate,
+          share,
+          may.stream().map(Permission::toString).toList());
     }
 
     /**
@@ -204,6 +218,11 @@ public final class Users {
   double share(String name) {
     User user = byName.get(name);
     return user == null ? 1 : user.share();
+  }
+
+  /** Whether somebody has a token with that id. */
+  boolean knowsToken(String id) {
+    return byToken.containsKey(id);
   }
 
   /** Who has that token; null: nobody. */

@@ -117,13 +117,10 @@ public final class RecordCodec {
           1,
           Codec.record(
               ClusterUser.class,
-              NEEDED_TEXT,
+              TEXT,
               Codec.list(
                   Codec.record(
-                      ClusterUser.TokenDigest.class,
-                      NEEDED_TEXT,
-                      NEEDED_TEXT,
-                      Codec.nullable(I64))),
+                      ClusterUser.TokenDigest.class, TEXT, TEXT, Codec.nullable(I64))),
               TEXT,
               I32,
               Codec.TEXTS));
