@@ -52,6 +52,11 @@ public final class CredentialOptions {
     return given != null ? given : unset == null || unset.isEmpty() ? null : unset;
   }
 
+  /** Whether one of the options is on the command line. */
+  boolean areGiven() {
+    return ca != null || tokenFile != null || certificate != null || key != null;
+  }
+
   /** The file with the authorities, or null: no TLS. */
   public String ca() {
     return or(ca, CA);

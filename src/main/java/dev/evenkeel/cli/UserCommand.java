@@ -1,23 +1,18 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.api.AddToken;
+import dev.evenkeel.api.AddToken.AddedToken;
 import dev.evenkeel.api.ListShares;
+import dev.evenkeel.api.ListUsers.TokenView;
+import dev.evenkeel.api.ListUsers.UserDetail;
 import dev.evenkeel.api.Operations;
-import dev.evenkeel.api.Permission;
-import dev.evenkeel.gateway.access.Token;
-import dev.evenkeel.gateway.access.Users;
-import dev.evenkeel.gateway.access.Users.User;
-import dev.evenkeel.protocol.Names;
-import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.util.files.DurableFiles;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
+import dev.evenkeel.api.PutUser;
+import dev.evenkeel.api.RecordJson;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -26,28 +21,44 @@ import picocli.CommandLine.Parameters;
 /** {@code evenkeel user}. */
 @Command(
     name = "user",
-    description =
-        "Adds, removes and lists the users in a file for serve --users, and shows what users hold.",
+    description = {
+      "Adds, removes and lists users, and shows what they hold.",
+      "With a FILE, the users are in that file, which is for serve --users. With --http URL, they are"
+          + " those that the cluster keeps: all of its nodes take up a change within two seconds."
+    },
     footer = {
-      "  evenkeel user add users.json shop --may produce:orders",
+      "  evenkeel user add users.json operator --may 'view:*,admin:*'",
       "  evenkeel user list users.json",
+      "  evenkeel user add shop --may produce:orders --http https://n1:8080",
+      "  evenkeel user token shop --expires 90d --http https://n1:8080",
+      "  evenkeel user list --http https://n1:8080",
       "  evenkeel user usage --token-file operator.token"
     })
 final class UserCommand extends CommandGroup {
+  private static final String WHERE = "The file with the users; none with --http.";
+  private static final String WHO = "The name of the user.";
+  private static final String EXPIRES =
+      "When the new token ends: a duration such as 90d, a date such as 2027-01-31, which stands for"
+          + " its first moment in UTC, or a time such as 2027-01-31T12:00:00Z. Without it, never.";
+
   UserCommand() {
-    super("add, remove, list or usage");
+    super("add, token, remove, list or usage");
   }
 
   @Command(
       name = "add",
       mixinStandardHelpOptions = true,
+      customSynopsis = {
+        "evenkeel user add FILE NAME [--may KIND:NAME,...] [OPTIONS]",
+        "       evenkeel user add NAME --http URL [--may KIND:NAME,...] [OPTIONS]",
+      },
       description = {
-        "Adds a user, and prints a token for it. The file keeps only a digest of the token, so it"
-            + " cannot be printed again.",
+        "Adds a user, and prints a token for it. Only a digest of the token is kept, so it cannot be"
+            + " printed again.",
         "For a user that is there, it adds one more token, so that programs can change to it before"
             + " 'user remove --token ID' ends the former one; or, with --may or --share, it changes"
             + " that, and prints no token.",
-        "Nodes take up the changed file within two seconds."
+        "Nodes take up the change within two seconds."
       },
       footer = {
         "",
@@ -61,17 +72,22 @@ final class UserCommand extends CommandGroup {
         "  producer:NAME   use this producer name; a user always has those that begin with its own"
             + " name and a dash",
         "",
+        "With --http, you need admin:* and, yourself, all that the user has and gets.",
+        "",
         "Examples:",
         "  evenkeel user add users.json shop --may produce:orders",
         "  evenkeel user add users.json billing --may consume:orders,group:billing > billing.token",
         "  evenkeel user add users.json operator --may 'view:*,admin:*'",
         "  evenkeel user add users.json shop                               (one more token)",
         "  evenkeel user add users.json shop --certificate shop --may produce:orders",
+        "  evenkeel user add shop --may produce:orders --expires 90d --http https://n1:8080",
       })
   int add(
-      @Parameters(paramLabel = "FILE", description = "The file; it is made if it is missing.")
-          Path file,
-      @Parameters(paramLabel = "NAME", description = "The name of the user.") String name,
+      @Mixin UserPlace place,
+      @Parameters(index = "0", arity = "0..1", paramLabel = "FILE", description = WHERE)
+          String first,
+      @Parameters(index = "1", arity = "0..1", paramLabel = "NAME", description = WHO)
+          String second,
       @Option(
               names = "--may",
               paramLabel = "KIND:NAME",
@@ -89,100 +105,124 @@ final class UserCommand extends CommandGroup {
               description =
                   "How much the user gets of what is scarce, beside others: 1 unless you change it,"
                       + " from 0.1 to 100.")
-          Double share) {
-    AtomicReference<Token> made = new AtomicReference<>();
-    change(
-        file,
-        true,
-        users -> {
-          User before = users.named(Names.check("user", name));
-          List<Token.Digest> tokens = new ArrayList<>(before == null ? List.of() : before.tokens());
-          if (certificate == null && (before == null || (may == null && share == null))) {
-            made.set(Token.random());
-            tokens.add(made.get().digest());
-          }
-          List<Permission> permissions =
-              may != null
-                  ? may.stream().map(Permission::parse).toList()
-                  : before == null ? List.of() : before.may();
-          String shown = certificate != null || before == null ? certificate : before.certificate();
-          List<User> all = new ArrayList<>(users.all());
-          all.remove(before);
-          double part = share != null ? share : before == null ? 1 : before.share();
-          all.add(new User(name, List.copyOf(tokens), shown, part, permissions));
-          return new Users(all);
-        });
-    if (made.get() != null) {
-      spec.commandLine().getOut().println(made.get().text());
-      spec.commandLine().getOut().flush();
+          Double share,
+      @Option(names = "--expires", paramLabel = "WHEN", description = EXPIRES) String expires) {
+    String name = place.name(first, second);
+    CommandFailure.refuseIf(
+        certificate != null && expires != null,
+        "--expires is for a token, and --certificate makes none: leave one out");
+    UserStore users = place.isCluster() ? new KeptUsers(place.api()) : new FileUsers(first);
+    boolean isNew = users.find(name) == null;
+    boolean changes = may != null || share != null;
+    boolean token = certificate == null && (isNew || !changes);
+    CommandFailure.refuseIf(
+        expires != null && !token,
+        "--expires is for a new token, and with --may or --share a user that is there gets none:"
+            + " make one with 'user token'");
+    PutUser put = new PutUser(name, may, certificate, share, null);
+    if (!token) {
+      users.put(put);
+      return ExitStatus.DONE;
     }
+    return print(place, users.add(isNew || changes ? put : null, new AddToken(name, expires, null)));
+  }
+
+  private static int print(UserPlace place, AddedToken made) {
+    place.print(RecordJson.json(made), () -> made.token() + "\n");
     return ExitStatus.DONE;
+  }
+
+  @Command(
+      name = "token",
+      mixinStandardHelpOptions = true,
+      customSynopsis = {
+        "evenkeel user token FILE NAME [--expires WHEN] [OPTIONS]",
+        "       evenkeel user token NAME --http URL [--expires WHEN] [OPTIONS]",
+      },
+      description = {
+        "Adds a token to a user that is there, and prints it. The other tokens stay valid, so that"
+            + " programs can change to it before 'user remove --token ID' ends the former one."
+      },
+      footer = {
+        "  evenkeel user token users.json shop --expires 90d > new.token",
+        "  evenkeel user token shop --expires 2027-01-31 --http https://n1:8080 > new.token"
+      })
+  int token(
+      @Mixin UserPlace place,
+      @Parameters(index = "0", arity = "0..1", paramLabel = "FILE", description = WHERE)
+          String first,
+      @Parameters(index = "1", arity = "0..1", paramLabel = "NAME", description = WHO)
+          String second,
+      @Option(names = "--expires", paramLabel = "WHEN", description = EXPIRES) String expires) {
+    String name = place.name(first, second);
+    UserStore users = place.isCluster() ? new KeptUsers(place.api()) : new FileUsers(first);
+    return print(place, users.add(null, new AddToken(name, expires, null)));
   }
 
   @Command(
       name = "remove",
       mixinStandardHelpOptions = true,
+      customSynopsis = {
+        "evenkeel user remove FILE NAME [--token ID] [OPTIONS]",
+        "       evenkeel user remove NAME --http URL [--token ID] [OPTIONS]",
+      },
       description =
           "Removes a user, or one of its tokens. Nodes close the connections of its programs"
               + " within two seconds.",
       footer = {
         "  evenkeel user remove users.json shop",
-        "  evenkeel user remove users.json shop --token 1c0ffee2"
+        "  evenkeel user remove users.json shop --token 1c0ffee2",
+        "  evenkeel user remove shop --token 1c0ffee2 --http https://n1:8080"
       })
   int remove(
-      @Parameters(paramLabel = "FILE", description = "The file.") Path file,
-      @Parameters(paramLabel = "NAME", description = "The name of the user.") String name,
+      @Mixin UserPlace place,
+      @Parameters(index = "0", arity = "0..1", paramLabel = "FILE", description = WHERE)
+          String first,
+      @Parameters(index = "1", arity = "0..1", paramLabel = "NAME", description = WHO)
+          String second,
       @Option(
               names = "--token",
               paramLabel = "ID",
               description = "Only the token with this id, the word between its underscores.")
           String token) {
-    change(
-        file,
-        false,
-        users -> {
-          User before = users.named(name);
-          if (before == null) {
-            throw CommandFailure.failed("there is no user '" + name + "' in " + file);
-          }
-          List<User> all = new ArrayList<>(users.all());
-          int at = all.indexOf(before);
-          all.remove(before);
-          if (token != null) {
-            List<Token.Digest> left =
-                before.tokens().stream().filter(each -> !each.id().equals(token)).toList();
-            if (left.size() == before.tokens().size()) {
-              throw CommandFailure.failed("user '" + name + "' has no token '" + token + "'");
-            }
-            all.add(at, new User(name, left, before.certificate(), before.share(), before.may()));
-          }
-          return new Users(all);
-        });
+    String name = place.name(first, second);
+    UserStore users = place.isCluster() ? new KeptUsers(place.api()) : new FileUsers(first);
+    if (token == null) {
+      users.remove(name);
+    } else {
+      users.remove(name, token);
+    }
     return ExitStatus.DONE;
   }
 
   @Command(
       name = "list",
       mixinStandardHelpOptions = true,
-      description = "Prints the users, the ids of their tokens, and what they may do.",
-      footer = "  evenkeel user list users.json")
-  int list(@Parameters(paramLabel = "FILE", description = "The file.") Path file) {
-    Table table = new Table("user", "tokens", "certificate", "share", "may");
-    for (User user : read(file, false).all()) {
-      table.row(
-          user.name(),
-          join(user.tokens().stream().map(Token.Digest::id).toList()),
-          user.certificate() == null ? "-" : user.certificate(),
-          share(user.share()),
-          join(user.may().stream().map(Permission::toString).toList()));
-    }
-    spec.commandLine().getOut().print(table.text());
-    spec.commandLine().getOut().flush();
+      customSynopsis = {
+        "evenkeel user list FILE [OPTIONS]",
+        "       evenkeel user list --http URL [OPTIONS]",
+      },
+      description = {
+        "Prints the users, the ids of their tokens, and what they may do.",
+        "With --http, these are the users in the file of the node that answers, and those that the"
+            + " cluster keeps. If both have a user of the same name, what the file says counts."
+      },
+      footer = {"  evenkeel user list users.json", "  evenkeel user list --http https://n1:8080"})
+  int list(
+      @Mixin UserPlace place,
+      @Parameters(index = "0", arity = "0..1", paramLabel = "FILE", description = WHERE)
+          String first) {
+    Path file = place.file(first);
+    List<UserDetail> users =
+        (place.isCluster() ? new KeptUsers(place.api()) : new FileUsers(file.toString())).all();
+    place.print(
+        RecordJson.json(users), () -> table(users, place.isCluster(), Instant.now()).text());
     return ExitStatus.DONE;
   }
 
   @Command(
       name = "usage",
+      mixinStandardHelpOptions = true,
       description = {
         "Shows what users hold of what is scarce on the nodes, such as sessions: your own user, or"
             + " with view:* everybody.",
@@ -200,37 +240,42 @@ final class UserCommand extends CommandGroup {
         shares -> Table.of("USER, KIND, NODE, HELD, LIMIT", shares).text());
   }
 
+  private static Table table(List<UserDetail> users, boolean sources, Instant now) {
+    List<String> heads = List.of("user", "tokens", "certificate", "share", "may");
+    Table table =
+        new Table(
+            (sources ? Stream.concat(heads.stream(), Stream.of("source")) : heads.stream())
+                .toArray(String[]::new));
+    for (UserDetail user : users) {
+      List<Object> row =
+          new ArrayList<>(
+              List.of(
+                  user.name(),
+                  join(user.tokens().stream().map(each -> words(each, now)).toList()),
+                  user.certificate() == null ? "-" : user.certificate(),
+                  share(user.share()),
+                  join(user.may())));
+      if (sources) {
+        row.add(user.source() + (user.hidden() ? ", hidden by the file" : ""));
+      }
+      table.row(row.toArray());
+    }
+    return table;
+  }
+
+  private static String words(TokenView token, Instant now) {
+    if (token.expires() == null) {
+      return token.id();
+    }
+    String word = token.expires().isAfter(now) ? "until" : "expired";
+    return token.id() + " (" + word + " " + token.expires() + ")";
+  }
+
   private static String share(double share) {
     return share == Math.rint(share) ? String.valueOf((long) share) : String.valueOf(share);
   }
 
   private static String join(List<String> words) {
     return words.isEmpty() ? "-" : String.join(",", words);
-  }
-
-  private static void change(Path file, boolean mayBeMissing, UnaryOperator<Users> change) {
-    try {
-      Users changed = change.apply(read(file, mayBeMissing));
-      DurableFiles.write(file, changed.text().getBytes(StandardCharsets.UTF_8));
-    } catch (RefusedException e) {
-      throw CommandFailure.usage(e.words());
-    } catch (IOException e) {
-      throw CommandFailure.failed("cannot write " + file + ": " + e.getMessage(), e);
-    }
-  }
-
-  private static Users read(Path file, boolean mayBeMissing) {
-    try {
-      return Users.parse(Files.readString(file));
-    } catch (NoSuchFileException e) {
-      if (mayBeMissing) {
-        return Users.NONE;
-      }
-      throw CommandFailure.failed("there is no file " + file + ": 'user add' makes it", e);
-    } catch (RefusedException e) {
-      throw CommandFailure.failed(file + ": " + e.words(), e);
-    } catch (IOException e) {
-      throw CommandFailure.failed("cannot read " + file + ": " + e.getMessage(), e);
-    }
   }
 }
