@@ -4,8 +4,8 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one more token for a user that the cluster keeps. Its other tokens stay valid. The answer is
- * the only one that has the token. Whoever asks needs all permissions of the user itself, as to
+ * Makes one more token for a user that the cluster keeps. Its other tokens stay valid. The answer
+ * is the only one that has the token. Whoever asks needs all permissions of the user itself, as to
  * change it.
  *
  * @param name name of the user

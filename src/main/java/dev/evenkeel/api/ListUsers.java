@@ -11,8 +11,8 @@ public record ListUsers() {
   /**
    * A user, without secrets.
    *
-   * @param source file: it is in the users file of the node that answers; cluster: the cluster keeps
-   *     it
+   * @param source file: it is in the users file of the node that answers; cluster: the cluster
+   *     keeps it
    * @param hidden true: the users file has a user of the same name, and only that one counts
    * @param tokens those that have expired, too
    * @param certificate common name of the certificates of its programs; null: it has none

@@ -11,6 +11,7 @@ import static dev.evenkeel.protocol.Refusal.UNKNOWN_TOPIC;
 
 import dev.evenkeel.api.AbandonPoll.AbandonedPoll;
 import dev.evenkeel.api.AbandonWatch.AbandonedWatch;
+import dev.evenkeel.api.AddToken.AddedToken;
 import dev.evenkeel.api.AskReady.IsReady;
 import dev.evenkeel.api.Browse.BrowsedMessages;
 import dev.evenkeel.api.CancelDelayedMessage.CancelledMessage;
@@ -30,6 +31,8 @@ import dev.evenkeel.api.GiveResults.RefusedResults;
 import dev.evenkeel.api.ListDelayedMessages.DelayedMessages;
 import dev.evenkeel.api.ListGroups.GroupSummary;
 import dev.evenkeel.api.ListRetries.Retry;
+import dev.evenkeel.api.ListUsers.TokenView;
+import dev.evenkeel.api.ListUsers.UserDetail;
 import dev.evenkeel.api.MoveTrack.MovedTrack;
 import dev.evenkeel.api.NodeChangeView.Estimate;
 import dev.evenkeel.api.NodeChangeView.Membership;
@@ -40,15 +43,12 @@ import dev.evenkeel.api.PauseGroup.PauseResult;
 import dev.evenkeel.api.PlanGroup.GroupPlan;
 import dev.evenkeel.api.PollMessages.PolledMessages;
 import dev.evenkeel.api.Produce.Produced;
+import dev.evenkeel.api.RemoveToken.RemovedToken;
+import dev.evenkeel.api.RemoveUser.RemovedUser;
 import dev.evenkeel.api.ReplayDeadLetters.DeadLetterCount;
 import dev.evenkeel.api.ResetGroup.OffsetReset;
 import dev.evenkeel.api.ResetGroup.ResetShard;
 import dev.evenkeel.api.TopicView.Figures;
-import dev.evenkeel.api.AddToken.AddedToken;
-import dev.evenkeel.api.ListUsers.TokenView;
-import dev.evenkeel.api.ListUsers.UserDetail;
-import dev.evenkeel.api.RemoveToken.RemovedToken;
-import dev.evenkeel.api.RemoveUser.RemovedUser;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
@@ -337,7 +337,8 @@ public final class Operations {
           .delete(USER_PATH + "/tokens/{id}")
           .named("user", "name")
           .example(
-              new RemoveToken("shop", "1c0ffee2", null), new RemovedToken("shop", "1c0ffee2", true));
+              new RemoveToken("shop", "1c0ffee2", null),
+              new RemovedToken("shop", "1c0ffee2", true));
 
   private static <Q extends Record, A extends Record> Operation<Q, A> ofUser(
       String action, Class<Q> question, Class<A> answer) {

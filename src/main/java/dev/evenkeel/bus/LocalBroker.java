@@ -8,8 +8,7 @@ import io.vertx.core.Vertx;
  * the event bus. While the broker runs, {@link LocalObjects} holds one. Safe for use from any
  * thread.
  */
-public record LocalBroker(
-    KnownIds ids, LocalQuotas quotas, LocalPauses pauses, LocalUsers users) {
+public record LocalBroker(KnownIds ids, LocalQuotas quotas, LocalPauses pauses, LocalUsers users) {
   /** Null: no broker runs there. */
   public static LocalBroker of(Vertx vertx) {
     return LocalObjects.get(vertx, LocalBroker.class);

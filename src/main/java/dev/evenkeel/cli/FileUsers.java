@@ -87,8 +87,7 @@ record FileUsers(Path file) implements UserStore {
   }
 
   private static User with(User user, List<Token.Digest> tokens) {
-    return new User(
-        user.name(), List.copyOf(tokens), user.certificate(), user.share(), user.may());
+    return new User(user.name(), List.copyOf(tokens), user.certificate(), user.share(), user.may());
   }
 
   private User known(Users users, String name) {

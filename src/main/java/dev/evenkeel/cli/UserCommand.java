@@ -124,7 +124,8 @@ final class UserCommand extends CommandGroup {
       users.put(put);
       return ExitStatus.DONE;
     }
-    return print(place, users.add(isNew || changes ? put : null, new AddToken(name, expires, null)));
+    return print(
+        place, users.add(isNew || changes ? put : null, new AddToken(name, expires, null)));
   }
 
   private static int print(UserPlace place, AddedToken made) {

@@ -10,8 +10,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * Where the users are that a command is about: in a file, or with {@code --http} in the cluster. The
- * words after the command are FILE and NAME, or NAME alone.
+ * Where the users are that a command is about: in a file, or with {@code --http} in the cluster.
+ * The words after the command are FILE and NAME, or NAME alone.
  */
 final class UserPlace {
   @Spec(Spec.Target.MIXEE)
@@ -63,7 +63,8 @@ final class UserPlace {
     CommandFailure.refuseIf(
         first == null || !isCluster() && second == null,
         "the %s is missing: write FILE NAME for users in a file, or NAME --http URL for those that"
-                .formatted(first == null && !isCluster() ? "file with the users" : "name of the user")
+                .formatted(
+                    first == null && !isCluster() ? "file with the users" : "name of the user")
             + " the cluster keeps");
     return isCluster() ? first : second;
   }

@@ -118,8 +118,7 @@ record UsersApi(Vertx vertx, ClusterCalls calls) {
 
   private Future<RemovedToken> remove(RemoveToken asked) {
     String name = asked.name();
-    return change(
-            name, asked.by(), false, before -> UserChanges.remove(name, before, asked.id()))
+    return change(name, asked.by(), false, before -> UserChanges.remove(name, before, asked.id()))
         .map(after -> new RemovedToken(name, asked.id(), true));
   }
 

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param tokens up to {@link #TOKENS_MAX}
  * @param certificate common name of its certificates; null: it has none
- * @param sharePermille how much the user gets of what is scarce, beside others, in thousandths: from
- *     {@link #SHARE_PERMILLE_MIN} to {@link #SHARE_PERMILLE_MAX}, usually 1,000
+ * @param sharePermille how much the user gets of what is scarce, beside others, in thousandths:
+ *     from {@link #SHARE_PERMILLE_MIN} to {@link #SHARE_PERMILLE_MAX}, usually 1,000
  * @param may permissions such as {@code produce:orders}, up to {@link #MAY_MAX}
  */
 public record ClusterUser(

@@ -4,6 +4,7 @@ import static dev.evenkeel.Futures.await;
 import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Unchecked;
 import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.EventBusPage;
 import dev.evenkeel.api.EventBusPage.Row;
@@ -15,6 +16,7 @@ import dev.evenkeel.protocol.HostPort;
 import examples.OwnVertxExample;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.Map;
@@ -57,6 +59,7 @@ class EventBusPageIT {
               PreparedRequests.opened("claim", "claim", words("await giveBack"))),
           Map.entry(ApiAddresses.QUOTAS, PreparedRequests.asShown(words("set list clear"))),
           Map.entry(ApiAddresses.SHARES, PreparedRequests.asShown(words("list"))),
+          Map.entry(ApiAddresses.USERS, cluster -> new PreparedRequests.Users()),
           Map.entry(ApiAddresses.CLUSTER, PreparedRequests.Cluster::new));
 
   @TempDir static Path directory;
@@ -66,7 +69,10 @@ class EventBusPageIT {
 
   @BeforeAll
   static void start() {
-    trio = new Trio(directory).start();
+    // Programs on the event bus are no users, but there are requests about users.
+    Path users =
+        Unchecked.get(() -> Files.writeString(directory.resolve("users"), "{\"users\":[]}"));
+    trio = new Trio(directory, "--users", users.toString()).start();
     HostPort hazelcast = new HostPort("127.0.0.1", trio.node(1).hazelcastPort());
     vertx = await(OwnVertxExample.clusteredVertx(hazelcast.toString()));
     cluster = new PageCluster(trio, vertx.eventBus());

@@ -105,6 +105,7 @@ class JsonApiIT {
     assertRefused("messages", "{'topic':'first','at':8,'offset':1}", Refusal.INVALID, "not both");
     assertRefused("groups", "{'action':'get','group':'none'}", Refusal.UNKNOWN_GROUP, "");
     assertRefused("quotas", "{'action':'get'}", Refusal.INVALID, "list, set or clear");
+    assertRefused("users", "{'action':'list'}", Refusal.INVALID, "start it with --users FILE");
   }
 
   private static Set<String> names(JsonArray topics) {
@@ -506,6 +507,11 @@ class JsonApiIT {
             "/api/shares",
             "/api/quotas",
             "/api/quotas/{kind}/{name}",
+            // See KeptUsersIT.
+            "/api/users",
+            "/api/users/{user}",
+            "/api/users/{user}/tokens",
+            "/api/users/{user}/tokens/{id}",
             "/api/groups",
             "/api/groups/{group}",
             "/api/groups/{group}/offsets",

@@ -68,6 +68,27 @@ interface PreparedRequests {
     }
   }
 
+  /** The token that one of them makes. */
+  final class Users implements PreparedRequests {
+    private String id;
+
+    @Override
+    public Object request(Row row) {
+      return switch (row.action()) {
+        case "put", "add-token", "list", "remove" -> row.request();
+        case "remove-token" -> row.object().put("id", id);
+        default -> throw unknown(row);
+      };
+    }
+
+    @Override
+    public void answered(Row row, Object answer) {
+      if (row.action().equals("add-token")) {
+        id = ((JsonObject) answer).getString("id");
+      }
+    }
+  }
+
   /** The session that the first of them opens, and the messages that it gets. */
   final class Sessions implements PreparedRequests {
     private final PageCluster cluster;

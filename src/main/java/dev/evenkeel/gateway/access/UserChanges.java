@@ -23,7 +23,8 @@ public final class UserChanges {
 
   private static ClusterUser known(String name, ClusterUser before) {
     if (before == null) {
-      throw Refusal.INVALID.error("the cluster keeps no user '%s': correct its name, or add it", name);
+      throw Refusal.INVALID.error(
+          "the cluster keeps no user '%s': correct its name, or add it", name);
     }
     return before;
   }
@@ -35,8 +36,7 @@ public final class UserChanges {
 
   private static ClusterUser with(ClusterUser user, List<TokenDigest> tokens) {
     return checked(
-        new ClusterUser(
-            user.name(), tokens, user.certificate(), user.sharePermille(), user.may()));
+        new ClusterUser(user.name(), tokens, user.certificate(), user.sharePermille(), user.may()));
   }
 
   /** Adds it, or changes what was asked for. */

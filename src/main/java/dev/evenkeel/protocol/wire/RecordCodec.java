@@ -119,8 +119,7 @@ public final class RecordCodec {
               ClusterUser.class,
               TEXT,
               Codec.list(
-                  Codec.record(
-                      ClusterUser.TokenDigest.class, TEXT, TEXT, Codec.nullable(I64))),
+                  Codec.record(ClusterUser.TokenDigest.class, TEXT, TEXT, Codec.nullable(I64))),
               TEXT,
               I32,
               Codec.TEXTS));

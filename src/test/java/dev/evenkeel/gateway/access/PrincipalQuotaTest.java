@@ -79,7 +79,8 @@ class PrincipalQuotaTest {
 
   @BeforeEach
   void serve() {
-    LocalObjects.put(vertx, LocalBroker.class, new LocalBroker(null, paid, LocalPauses.NONE, LocalUsers.NONE));
+    LocalObjects.put(
+        vertx, LocalBroker.class, new LocalBroker(null, paid, LocalPauses.NONE, LocalUsers.NONE));
   }
 
   private PrincipalQuota.Turn json(String question) {
