@@ -314,6 +314,7 @@ public final class Operations {
       ofUser("put", PutUser.class, UserDetail.class)
           .put(USER_PATH)
           .named("user", "name")
+          .largeBody()
           .example(new PutUser("shop", List.of("produce:orders"), null, null, null), SHOP);
 
   public static final Operation<RemoveUser, RemovedUser> REMOVE_USER =

@@ -8,6 +8,7 @@ import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.wire.FeatureLevel;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.IntStream;
@@ -62,6 +63,22 @@ class UserTest {
     assertThat(rig.meta.tables().usersVersion()).isNotEqualTo(version);
     rig.reopen();
     assertThat(rig.meta.tables().users()).containsExactly(bank);
+  }
+
+  /** A node that was away for long gets them so. Its former users do not stay in force. */
+  @Test
+  void aSnapshotTakesThePlaceOfTheUsers() throws Exception {
+    ClusterUser shop = user("shop", null, "00000001");
+    change(null, shop);
+    Path snapshot = rig.directory.resolve("snapshot");
+    rig.meta.snapshot(snapshot);
+    Rig other = new Rig();
+    other.run(new MetaCommand.RaiseFeatureLevel(FeatureLevel.USERS));
+    other.run(new MetaCommand.ChangeUser(null, user("removed", null, "00000002")));
+    Object version = other.meta.tables().usersVersion();
+    other.meta.restore(snapshot);
+    assertThat(other.meta.tables().users()).containsExactly(shop);
+    assertThat(other.meta.tables().usersVersion()).isNotEqualTo(version);
   }
 
   /** Of two who change a user at once, none undoes what the other one did. */

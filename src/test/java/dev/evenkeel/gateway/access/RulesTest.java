@@ -103,6 +103,7 @@ class RulesTest {
             ApiAddresses.GROUPS,
             ApiAddresses.CLUSTER,
             ApiAddresses.QUOTAS,
+            ApiAddresses.USERS,
             "evenkeel.api.unknown")) {
       for (String action :
           new String[] {
@@ -125,6 +126,10 @@ class RulesTest {
             "set",
             "clear",
             "plan",
+            "put",
+            "remove",
+            "add-token",
+            "remove-token",
             "made-up"
           }) {
         refused(
