@@ -88,7 +88,7 @@ class AccessTest {
     return access.caller(token.text(), null).principal().name();
   }
 
-  private void refused(Refusal why, Access.Caller caller, String words) {
+  private void refused(Refusal why, Caller caller, String words) {
     Refused.with(why, caller::principal).hasMessageContaining(words);
   }
 
@@ -100,7 +100,7 @@ class AccessTest {
   void usersOfTheClusterComeAndGoForOpenConnections() {
     kept.set(kept("shop", shop, null, "produce:orders"));
     access.look(kept);
-    Access.Caller caller = access.caller(shop.text(), null);
+    Caller caller = access.caller(shop.text(), null);
     assertThat(caller.principal().name()).isEqualTo("shop");
     assertThat(name(operator)).isEqualTo("operator");
     kept.set(kept("shop", shop, null, "produce:other"));
@@ -117,7 +117,7 @@ class AccessTest {
   void aNodeThatHasStartedSaysThatItDoesNotKnowYet() {
     kept.all = List.of(kept("shop", shop, null));
     access.look(kept);
-    Access.Caller caller = access.caller(shop.text(), null);
+    Caller caller = access.caller(shop.text(), null);
     refused(Refusal.UNAVAILABLE, caller, "try again");
     assertThat(name(operator)).isEqualTo("operator");
     refused(Refusal.UNAUTHENTICATED, access.caller("no token", null), "is wrong, or was removed");
@@ -151,8 +151,8 @@ class AccessTest {
     access.read();
     kept.set(kept("shop", shop, NOW.plusSeconds(20)));
     access.look(kept);
-    Access.Caller ofFile = access.caller(soon.text(), null);
-    Access.Caller ofCluster = access.caller(shop.text(), null);
+    Caller ofFile = access.caller(soon.text(), null);
+    Caller ofCluster = access.caller(shop.text(), null);
     now = NOW.plusMillis(9_999);
     assertThat(ofFile.principal().name()).isEqualTo("soon");
     now = NOW.plusSeconds(10);
