@@ -38,8 +38,8 @@ import org.slf4j.LoggerFactory;
  * known all that was decided until then. If it hears of no changes later, because it is cut off,
  * the former ones stay in force.
  *
- * <p>Without a file and an identity provider, everybody may do everything, and nothing else counts.
- * Safe for use from any thread.
+ * <p>{@link OidcUsers} knows users of an identity provider. Without a file of either kind,
+ * everybody may do everything, and nothing else counts. Safe for use from any thread.
  */
 public final class Access {
   private static final Logger LOG = LoggerFactory.getLogger(Access.class);
@@ -271,6 +271,10 @@ public final class Access {
   public final class Shown implements Caller {
     private final String token;
     private final String certificate;
+
+    /** Whether the token is one for the identity provider's users. */
+    private final boolean ofOidc;
+
     private Users of;
 
     /** Null: nobody of {@link #of}. */
@@ -286,11 +290,12 @@ public final class Access {
     private Shown(String token, String certificate) {
       this.token = token;
       this.certificate = certificate;
+      ofOidc = oidc != null && OidcUsers.isToken(token);
     }
 
     @Override
     public synchronized boolean needsCheck() {
-      if (oidc == null || known != null || !OidcUsers.isToken(token)) {
+      if (!ofOidc || known != null) {
         return false;
       }
       known = oidc.known(token);
@@ -312,7 +317,7 @@ public final class Access {
 
     @Override
     public synchronized Principal principal() {
-      if (oidc != null && OidcUsers.isToken(token)) {
+      if (ofOidc) {
         return ofOidc();
       }
       Users now = users;
