@@ -24,6 +24,9 @@ public final class AuditLog {
 
   static final int VAIN_A_SECOND_MAX = 20;
 
+  /** So many users have lines of their own. */
+  static final int USERS_MAX = 10_000;
+
   /** Longer texts are cut off: names of users are not longer, and reasons hardly. */
   static final int TEXT_CHARS_MAX = 500;
 
@@ -111,7 +114,9 @@ public final class AuditLog {
   private void inVain(
       String principal, String source, String via, String action, String outcome, String reason) {
     String user = principal == null ? "" : principal;
-    long before = vain.computeIfAbsent(user, any -> new Vain()).next(seconds.getAsLong());
+    // An identity provider may have any number of users: the rest share the lines of strangers.
+    String counted = vain.size() < USERS_MAX || vain.containsKey(user) ? user : "";
+    long before = vain.computeIfAbsent(counted, any -> new Vain()).next(seconds.getAsLong());
     if (before < 0) {
       return;
     }

@@ -73,6 +73,17 @@ class AuditLogTest {
   }
 
   @Test
+  void usersWithoutNumberShareTheLinesOfStrangers() {
+    times(AuditLog.USERS_MAX, i -> log.denied("u" + i, "10.0.0.1", "http", "topics delete", "no"));
+    times(MANY, i -> log.denied("more" + i, "10.0.0.1", "http", "topics delete", "no"));
+    log.denied("u1", "10.0.0.1", "http", "topics delete", "no");
+    assertThat(of("u1")).hasSize(2);
+    long written =
+        lines.list.stream().filter(line -> line.getMessage().contains("\"user\":\"more")).count();
+    assertThat(written).isEqualTo(AuditLog.VAIN_A_SECOND_MAX);
+  }
+
+  @Test
   void longTextsAreCutOff() {
     log.denied("bad", "10.0.0.1", "http", "x".repeat(MANY), "y".repeat(MANY));
     JsonObject line = of("bad").get(0);
