@@ -148,8 +148,7 @@ final class DelayedService {
     }
     Shard shard = shards.get(at);
     return serve
-        .read(
-            asker, group, store -> new DelayedReader(group, store, shard).moved(id, serial))
+        .read(asker, group, store -> new DelayedReader(group, store, shard).moved(id, serial))
         .compose(
             sought -> {
               if (sought.found() != null) {
