@@ -56,7 +56,7 @@ class FiltersTest {
       String field = random.nextInt(2) == 0 ? "key" : "header:" + NAMES[random.nextInt(3)];
       texts.add(field + (random.nextInt(3) == 0 ? "^=" : "=") + word(random));
     }
-    return MessageFilter.of(texts);
+    return MessageFilter.of(new LinkedHashSet<>(texts));
   }
 
   /** Batches of a shard from offset 10 on. */
