@@ -4,6 +4,7 @@ import dev.evenkeel.api.Need;
 import dev.evenkeel.api.Permission;
 import dev.evenkeel.api.Permission.Kind;
 import dev.evenkeel.api.PutUser;
+import dev.evenkeel.gateway.access.oidc.OidcNames;
 import dev.evenkeel.protocol.ClusterUser;
 import dev.evenkeel.protocol.ClusterUser.TokenDigest;
 import dev.evenkeel.protocol.Refusal;
@@ -41,6 +42,11 @@ public final class UserChanges {
 
   /** Adds it, or changes what was asked for. */
   public static ClusterUser put(ClusterUser before, PutUser asked) {
+    if (OidcNames.isOidc(asked.name())) {
+      throw Refusal.INVALID.error(
+          "names that begin with '%s' are of users of an identity provider: choose another one",
+          OidcNames.PREFIX);
+    }
     ClusterUser from =
         before != null
             ? before

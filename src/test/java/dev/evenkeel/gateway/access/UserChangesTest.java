@@ -56,6 +56,7 @@ class UserChangesTest {
             put(null, null, 0.01),
             put(null, null, 1e9),
             put(null, null, -1.0),
+            new PutUser("oidc.anna", null, null, null, null),
             new PutUser("a b", null, null, null, null))) {
       Refused.with(Refusal.INVALID, () -> UserChanges.put(null, wrong));
     }
