@@ -9,11 +9,11 @@ import javax.net.ssl.SSLContext;
  *
  * @param tls null: the connection is plain
  */
-record Door(int port, SSLContext tls) {
+public record Door(int port, SSLContext tls) {
   /** A node that takes this long to answer or to close a connection does neither. */
   private static final int PATIENCE_MILLIS = 60_000;
 
-  static Door plain(int port) {
+  public static Door plain(int port) {
     return new Door(port, null);
   }
 

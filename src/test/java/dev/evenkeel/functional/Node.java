@@ -27,8 +27,8 @@ public final class Node implements AutoCloseable {
   private static final int SENT_AT_ONCE_MAX = 1_000;
 
   public final Path directory;
-  final int port;
-  final int httpPort;
+  public final int port;
+  public final int httpPort;
   private final String address;
 
   /** Settings that it is always started with. */

@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /** What a node has logged. That its event loops were free is looked at when it ends. */
-final class NodeLog {
+public final class NodeLog {
   /** The topic whose settings strangers may change, and so drop what their groups still need. */
   static final String ABUSED = "abused";
 
@@ -24,7 +24,7 @@ final class NodeLog {
   private static final int LINES_SHOWN = 25;
 
   /** Whatever others send is no reason for an error. */
-  static void assertNoError(List<Node> nodes) {
+  public static void assertNoError(List<Node> nodes) {
     for (Node node : nodes) {
       List<String> lines = node.process().err().lines().toList();
       assertThat(errors(lines)).as(node.url()).isEmpty();

@@ -19,18 +19,21 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** A node with TLS and users, each with a token. */
-final class NodeWithUsers implements AutoCloseable {
+public final class NodeWithUsers implements AutoCloseable {
   private static final Path CLIENTS = TestCertificates.OURS.resolve("clients");
-  private static final String CA = CLIENTS.resolve("ca.crt").toString();
+
+  /** The authority that signs the node's certificate. */
+  public static final String CA = CLIENTS.resolve("ca.crt").toString();
 
   private final Path directory;
   private final Path users;
+  private List<String> jvmOptions;
   private Node node;
 
   /**
    * @param directory an empty one
    */
-  NodeWithUsers(Path directory) {
+  public NodeWithUsers(Path directory) {
     this.directory = directory;
     users = directory.resolve("users.json");
   }
@@ -38,7 +41,7 @@ final class NodeWithUsers implements AutoCloseable {
   /**
    * @param may permissions, as the command 'user add' takes them
    */
-  NodeWithUsers user(String name, String may) throws Exception {
+  public NodeWithUsers user(String name, String may) throws Exception {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     assertThat(CommandInJvm.run(out, err, "user", "add", users.toString(), name, "--may", may))
@@ -48,32 +51,48 @@ final class NodeWithUsers implements AutoCloseable {
     return this;
   }
 
-  NodeWithUsers start() throws Exception {
+  /** From now on its JVM is started with these options, and no others. */
+  public NodeWithUsers inJvm(List<String> options) {
+    jvmOptions = options;
+    return this;
+  }
+
+  public NodeWithUsers start() throws Exception {
     node =
         new Node(directory.resolve("node"))
             .with("--tls", CLIENTS.toString(), "--users", users.toString())
+            .inJvm(jvmOptions)
             .start();
     return this;
   }
 
   /** Of HTTP. */
-  String url() {
+  public String url() {
     return node.url().replace("http:", "https:");
   }
 
+  public Node node() {
+    return node;
+  }
+
+  /** Where the token of a user is. */
+  public Path tokenFile(String user) {
+    return directory.resolve(user);
+  }
+
   /** Trusts the node. */
-  HttpClient http() throws Exception {
+  public HttpClient http() throws Exception {
     return HttpClient.newBuilder()
         .sslContext(TlsIdentity.open(TlsFiles.trusting(Path.of(CA))).context())
         .build();
   }
 
-  String token(String user) throws IOException {
+  public String token(String user) throws IOException {
     return Files.readString(directory.resolve(user)).strip();
   }
 
   /** For a connection of a user. */
-  ClientOptions options(String user) {
+  public ClientOptions options(String user) {
     return new ClientOptions()
         .setSeeds(List.of(node.cluster()))
         .setCa(CA)

@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.Random;
 
 /** JSON that is right but for one value. */
-final class OddJson {
+public final class OddJson {
   /** Deeper than any reader goes. */
   private static final String DEEP = "[".repeat(3_000);
 
   private OddJson() {}
 
-  static byte[] of(JsonObject json, Random random) {
+  public static byte[] of(JsonObject json, Random random) {
     JsonObject changed = json.copy();
     change(changed, random);
     String text = changed.encode();

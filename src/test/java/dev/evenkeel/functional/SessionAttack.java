@@ -25,7 +25,7 @@ import java.util.Random;
  * requests are malformed inside, the others with faults in the frames themselves, before and after
  * HELLO. It opens another connection whenever the node closes one.
  */
-final class SessionAttack {
+public final class SessionAttack {
   private static final String TRACEPARENT =
       "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01";
 
@@ -49,7 +49,7 @@ final class SessionAttack {
   /**
    * @param token of the user that the sessions belong to; null: the cluster has no users
    */
-  SessionAttack(List<Door> doors, SessionRequests requests, String token, Random random) {
+  public SessionAttack(List<Door> doors, SessionRequests requests, String token, Random random) {
     this.doors = doors;
     this.requests = requests;
     this.token = token;
@@ -61,7 +61,7 @@ final class SessionAttack {
    *
    * @param frames how many mutants it sends, at least
    */
-  void send(int frames) throws IOException {
+  public void send(int frames) throws IOException {
     int sent = 0;
     try {
       while (sent < frames) {
@@ -90,7 +90,7 @@ final class SessionAttack {
     return received + " over " + connections + " connections";
   }
 
-  int received(FrameKind kind) {
+  public int received(FrameKind kind) {
     return received.getOrDefault(kind, 0);
   }
 

@@ -56,7 +56,7 @@ import java.util.Map;
  *
  * @param group the groups have this name, and names that begin with it
  */
-record SessionRequests(String topic, int topicId, String group, List<String> nodes) {
+public record SessionRequests(String topic, int topicId, String group, List<String> nodes) {
   /** No mutant of it is the number of a producer that exists. */
   private static final long PRODUCER = 0x7777_7777_7777_7777L;
 
