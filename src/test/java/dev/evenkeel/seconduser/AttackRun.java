@@ -1,6 +1,8 @@
 package dev.evenkeel.seconduser;
 
 import dev.evenkeel.functional.Jar;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,6 +24,10 @@ final class AttackRun {
   /** Of one attack, over all rounds. */
   private static final class Row {
     final List<Figures> attacked = new ArrayList<>();
+
+    /** Right after it, while the node looks at its heap for us. */
+    final List<Figures> settling = new ArrayList<>();
+
     final List<Figures> after = new ArrayList<>();
     final List<String> outcomes = new ArrayList<>();
     final List<String> faults = new ArrayList<>();
@@ -33,13 +39,16 @@ final class AttackRun {
   private final Map<Attack, Row> rows = new LinkedHashMap<>();
   private final List<Figures> alone = new ArrayList<>();
   private final int seconds;
+  private final Path progress;
   private long socketsAlone;
 
   /**
    * @param seconds of each attack
+   * @param progress where to write the report so far after each attack
    */
-  AttackRun(TwoUsers users, int seconds) {
+  AttackRun(TwoUsers users, int seconds, Path progress) {
     this.users = users;
+    this.progress = progress;
     this.seconds = seconds;
   }
 
@@ -47,7 +56,7 @@ final class AttackRun {
     TimeUnit.SECONDS.sleep(seconds);
   }
 
-  /** Looks for so many seconds at the honest user alone. */
+  /** Looks for so many seconds at the honest user alone, before all attacks. */
   void alone(int count) throws Exception {
     users.honest.next();
     sleep(count);
@@ -58,7 +67,6 @@ final class AttackRun {
   /** Returns whether the node lives. */
   boolean attack(Attack attack) throws Exception {
     Row row = rows.computeIfAbsent(attack, any -> new Row());
-    alone(Math.max(1, seconds / 2));
     try (Jar.Running attacker = users.attack(List.of(attack), seconds, 1)) {
       attacker.process.waitFor(seconds + 60, TimeUnit.SECONDS);
       row.outcomes.add(said(attacker, "outcome "));
@@ -68,6 +76,7 @@ final class AttackRun {
     }
     Figures attacked = users.honest.next();
     row.attacked.add(attacked);
+    sleep(1);
     for (int i = 0; i < SOCKETS_SECONDS && tooMany(users.sockets()); i++) {
       sleep(1);
     }
@@ -77,17 +86,11 @@ final class AttackRun {
     if (tooMany(holds.sockets())) {
       row.faults.add("sockets remain: " + holds.sockets() + ", alone " + socketsAlone);
     }
+    row.settling.add(users.honest.next());
+    sleep(Math.max(1, seconds / 2));
     row.after.add(users.honest.next());
-    System.out.printf(
-        Locale.ROOT,
-        "%s: %.2f %%, send p50 %.1f p99 %.1f ms, %s sockets, %s MiB live; %s%n",
-        attack.name(),
-        attacked.success(),
-        attacked.millis("send", 50),
-        attacked.millis("send", 99),
-        row.sockets,
-        row.liveBytes >> 20,
-        row.outcomes.get(row.outcomes.size() - 1));
+    System.out.printf("%s %s%n", attack.name(), attacked);
+    Files.writeString(progress, report());
     return users.lives();
   }
 
@@ -112,8 +115,11 @@ final class AttackRun {
     rows.forEach(
         (attack, row) -> {
           List<Figures> all = new ArrayList<>(row.attacked);
+          all.addAll(row.settling);
           all.addAll(row.after);
-          sum(all).failures().forEach((name, why) -> faults.add(attack.name() + ": " + name + ": " + why));
+          sum(all)
+              .failures()
+              .forEach((name, why) -> faults.add(attack.name() + ": " + name + ": " + why));
           row.faults.forEach(fault -> faults.add(attack.name() + ": " + fault));
         });
     sum(alone).failures().forEach((name, why) -> faults.add("alone: " + name + ": " + why));
@@ -125,8 +131,8 @@ final class AttackRun {
     Figures calm = sum(alone);
     StringBuilder report =
         new StringBuilder(
-            "| attack | by | success % | send p99 ms, alone | attacked | worst p99 | times"
-                + " | sockets | MiB live |\n|---|---|---|---|---|---|---|---|---|\n");
+            "| attack | by | success % | send p99 ms, alone | attacked | after | worst p99"
+                + " | times | sockets | MiB live |\n|---|---|---|---|---|---|---|---|---|---|\n");
     rows.forEach(
         (attack, row) -> {
           Figures attacked = sum(row.attacked);
@@ -134,12 +140,13 @@ final class AttackRun {
           report.append(
               String.format(
                   Locale.ROOT,
-                  "| %s | %s | %.2f | %.1f | %.1f | %s | %.1f | %d | %d |%n",
+                  "| %s | %s | %.2f | %.1f | %.1f | %.1f | %s | %.1f | %d | %d |%n",
                   attack.name(),
                   attack.user() == null ? "a stranger" : attack.user(),
                   attacked.success(),
                   calm.millis("send", 99),
                   attacked.millis("send", 99),
+                  sum(row.after).millis("send", 99),
                   worst,
                   worst == null ? 0 : ratio(calm, attacked, worst),
                   row.sockets,

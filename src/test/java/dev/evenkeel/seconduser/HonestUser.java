@@ -9,6 +9,8 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.Future;
 import java.nio.charset.StandardCharsets;
@@ -36,7 +38,7 @@ final class HonestUser implements AutoCloseable {
 
   private final ClientOptions options;
   private final EvenkeelClient client;
-  private final Producer unnamed;
+  private volatile Producer unnamed;
   private final Producer named;
   private final HonestHttp http;
   private final AtomicReference<Figures> figures = new AtomicReference<>(new Figures());
@@ -70,7 +72,7 @@ final class HonestUser implements AutoCloseable {
   }
 
   void start() {
-    repeat("send", 5, () -> await(unnamed.send("k" + sent++ % 50, new byte[100])));
+    repeat("send", 5, this::send);
     repeat("send by name", 10, () -> await(named.send("k", new byte[100])));
     repeat("consume", 10, this::consume);
     repeat("join", 200, this::join);
@@ -85,6 +87,17 @@ final class HonestUser implements AutoCloseable {
     repeat("http session", 100, http::consume);
     repeat("log in", 100, http::logIn);
     repeat("live view", 0, http::nextFrame);
+  }
+
+  private void send() {
+    try {
+      await(unnamed.send("k" + sent++ % 50, new byte[100]));
+    } catch (RefusedException e) {
+      if (e.refusal() == Refusal.PRODUCER_FENCED) {
+        unnamed = await(client.producer(new ProducerOptions().setTopic(TOPIC)));
+      }
+      throw e;
+    }
   }
 
   private void repeat(String name, long pauseMillis, Operation operation) {

@@ -25,7 +25,8 @@ final class HttpFuzz {
 
   /** Names that are there, and that are not. */
   private static final List<String> NAMES =
-      List.of("honest", "looks", "shop", "shop-http", "n1", "0", "zzz", "..", "%2e", "a b", "\u0000");
+      List.of(
+          "honest", "looks", "shop", "shop-http", "n1", "0", "zzz", "..", "%2e", "a b", "\u0000");
 
   private final Target target;
   private final String token;
@@ -87,7 +88,9 @@ final class HttpFuzz {
       throw new AssertionError("a bug: " + what + ", asked " + text(body));
     }
     boolean free =
-        operation.isOpen() || operation.needed() == null || operation == Operations.DESCRIBE_CLUSTER;
+        operation.isOpen()
+            || operation.needed() == null
+            || operation == Operations.DESCRIBE_CLUSTER;
     if (answer.status() < 300 && !free) {
       throw new AssertionError("nobody may do this: " + what + ", asked " + text(body));
     }

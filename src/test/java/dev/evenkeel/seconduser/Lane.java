@@ -150,15 +150,15 @@ final class Lane implements Runnable {
 
   /**
    * Whether this lane has had so many turns, the scaled number. Then it also waits a little, and
-   * keeps what it holds.
+   * keeps what it holds. One of ten turns after that goes on, in case the node has closed some.
    */
   boolean full(int number) {
-    boolean full = turn >= some(number);
-    if (full) {
-      keepAlive();
-      pause(200);
+    if (turn < some(number)) {
+      return false;
     }
-    return full;
+    keepAlive();
+    pause(200);
+    return turn % 10 > 0;
   }
 
   /** Keeps it open until the end. */

@@ -128,12 +128,14 @@ final class MemberAttacks {
             Frames.request(Op.LEVEL_REPORT, report.encode()).getBytes());
   }
 
-  /** The id of a session is shown to whoever sees a group: as the node of a member. */
+  /** What is shown of a session to whoever sees a group must not be of use. */
   private static void otherSession(Lane lane) throws IOException {
     String other = lane.target().session();
     if (other != null) {
+      JsonObject beat =
+          Evil.heartbeat("evil-other", lane.name(), other, GroupPolicy.SHARDED, TOPICS);
+      send(lane, lane.turn % 2 == 0 ? beat : beat.put("leaving", true));
       RawSession.open(lane.target(), lane.token(), other, lane.outcome()).close();
-      lane.outcome().count("another user's session was taken");
     }
   }
 

@@ -26,6 +26,9 @@ final class TableAttacks {
   /** Over HTTP, a step is a request and its answer. */
   private static final int HTTP_RATE = 500;
 
+  /** Long enough for an attack, and soon over for what comes behind it. */
+  private static final int EXPIRES_MILLIS = 6_000;
+
   static final List<Attack> ALL =
       List.of(
           new Attack("open-producers", NOBODY, 2, RATE, TableAttacks::openProducer),
@@ -129,28 +132,28 @@ final class TableAttacks {
     lane.ask(
         "POST",
         "/api/groups/" + lane.name() + "/sessions",
-        JsonObject.of("topics", JsonArray.of("evil"), "expiresMs", 600_000));
+        JsonObject.of("topics", JsonArray.of("evil"), "expiresMs", EXPIRES_MILLIS));
   }
 
   private static void claim(Lane lane) throws IOException {
     lane.ask(
         "POST",
         "/api/dedup/evil/claims",
-        JsonObject.of("key", lane.name(), "expiresMs", 600_000, "timeoutMs", 86_400_000));
+        JsonObject.of("key", lane.name(), "expiresMs", EXPIRES_MILLIS, "timeoutMs", EXPIRES_MILLIS));
   }
 
   private static void track(Lane lane) throws IOException {
     lane.ask(
         "POST",
         "/api/coordinators/evil-walk" + lane.turn % 50 + "/tracks",
-        JsonObject.of("name", lane.name(), "expiresMs", 600_000));
+        JsonObject.of("name", lane.name(), "expiresMs", EXPIRES_MILLIS));
   }
 
   private static void candidate(Lane lane) throws IOException {
     lane.ask(
         "POST",
         "/api/elections/evil-election" + lane.turn % 50 + "/candidates",
-        JsonObject.of("member", lane.name(), "expiresMs", 600_000));
+        JsonObject.of("member", lane.name(), "expiresMs", EXPIRES_MILLIS));
   }
 
   private static void idempotencyKey(Lane lane) throws IOException {

@@ -3,7 +3,12 @@ package dev.evenkeel.seconduser;
 import static dev.evenkeel.Futures.await;
 
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.Wait;
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Admin;
+import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
@@ -13,9 +18,11 @@ import dev.evenkeel.functional.Jar;
 import dev.evenkeel.functional.NodeWithUsers;
 import dev.evenkeel.functional.Program;
 import dev.evenkeel.functional.Surroundings;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.util.tls.TlsFiles;
 import dev.evenkeel.util.tls.TlsIdentity;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -38,6 +45,7 @@ import java.util.stream.Stream;
  */
 final class TwoUsers implements AutoCloseable {
   private static final int LOOKS = 10_000;
+  private static final int DEAD = 500;
   private static final String OWN =
       "produce:evil*,consume:evil*,group:evil*,view:evil*,produce:shared,consume:shared";
 
@@ -74,6 +82,7 @@ final class TwoUsers implements AutoCloseable {
             .user("peer", OWN + ",view:*")
             .start();
     JsonObject topics = createTopics();
+    fillEvil();
     JsonObject tokens = new JsonObject();
     for (String user : List.of("nobody", "member", "owner", "peer")) {
       tokens.put(user, node.tokenFile(user).toString());
@@ -100,10 +109,23 @@ final class TwoUsers implements AutoCloseable {
     try {
       Admin admin = client.admin();
       Map<String, Integer> shards =
-          Map.of("honest", 3, "http", 1, "looks", 1, "shared", 1, "evil", 2, "evil-packed", 1);
+          Map.of(
+              "honest",
+              3,
+              "http",
+              1,
+              "looks",
+              1,
+              "shared",
+              1,
+              "evil",
+              2,
+              "evil-packed",
+              1,
+              "evil-quiet",
+              64);
       shards.forEach((name, count) -> await(admin.createTopic(name, count)));
-      await(
-          admin.createTopic("evil-full", 1, new TopicSettings().setShardBytesMax(1L << 20)));
+      await(admin.createTopic("evil-full", 1, new TopicSettings().setShardBytesMax(1L << 20)));
       Producer producer = await(client.producer(new ProducerOptions().setTopic("looks")));
       List<Future<?>> sent = new ArrayList<>();
       for (int i = 0; i < LOOKS; i++) {
@@ -111,24 +133,45 @@ final class TwoUsers implements AutoCloseable {
       }
       await(Future.all(sent));
       JsonObject numbers = new JsonObject();
-      var link = await(Evenkeel.link(node.options("operator")));
-      var view =
-          await(
-                  link.request(
-                      dev.evenkeel.bus.Addresses.VIEW,
-                      io.vertx.core.buffer.Buffer.buffer(),
-                      10_000))
-              .toJsonObject();
+      Link link = await(Evenkeel.link(node.options("operator")));
+      // Before that, it does not matter yet whose a producer is.
+      Wait.until("all features", () -> view(link).featureLevel() >= FeatureLevel.PRODUCER_OWNERS);
+      view(link).topics().forEach(topic -> numbers.put(topic.name(), topic.id()));
       await(link.close());
-      view.getJsonArray("topics")
-          .forEach(
-              each ->
-                  numbers.put(
-                      ((JsonObject) each).getString("name"), ((JsonObject) each).getInteger("id")));
       return numbers;
     } finally {
       await(client.close());
     }
+  }
+
+  /** Group evil has dead letters. */
+  private void fillEvil() {
+    EvenkeelClient client = await(Evenkeel.connect(node.options("owner")));
+    try {
+      Producer producer = await(client.producer(new ProducerOptions().setTopic("evil")));
+      List<Future<?>> sent = new ArrayList<>();
+      for (int i = 0; i < DEAD; i++) {
+        sent.add(producer.send("k" + i, new byte[1_000]));
+      }
+      await(Future.all(sent));
+      await(
+          client.consumer(
+              new ConsumerOptions()
+                  .setGroup("evil")
+                  .setTopics(List.of("evil"))
+                  .setOnFailure(ConsumerOptions.OnFailure.DEAD_LETTER),
+              delivery -> Future.failedFuture("meant to fail")));
+      Wait.until(
+          "dead letters",
+          () -> Long.valueOf(DEAD).equals(await(client.admin().group("evil")).failures().deadLetters()));
+    } finally {
+      await(client.close());
+    }
+  }
+
+  private static ClusterView view(Link link) {
+    return ClusterView.fromJson(
+        await(link.request(Addresses.VIEW, Buffer.buffer(), 10_000)).toJsonObject());
   }
 
   /** For attackers in this process. */
@@ -157,7 +200,7 @@ final class TwoUsers implements AutoCloseable {
             String.valueOf(seconds),
             String.valueOf(scale),
             String.join(",", by.stream().map(Attack::name).toList()));
-    dev.evenkeel.Wait.until(
+    Wait.until(
         "it attacks",
         () -> attacker.out().contains(AttackerMain.BEGUN) || !attacker.process.isAlive());
     return attacker;

@@ -49,8 +49,7 @@ class TwoUsersIT {
   @BeforeAll
   void start() throws Exception {
     users =
-        new TwoUsers(
-            directory, List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"), PATIENCE);
+        new TwoUsers(directory, List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"), PATIENCE);
     TimeUnit.SECONDS.sleep(2);
     before = users.holds();
     assertThat(users.honest.next().failures()).isEmpty();
@@ -98,8 +97,7 @@ class TwoUsersIT {
     SessionRequests requests =
         new SessionRequests("honest", target.topic("honest"), "shop", List.of(Lane.NODE));
     String token = users.node.token("nobody");
-    SessionAttack session =
-        new SessionAttack(List.of(door), requests, token, new Random(seed));
+    SessionAttack session = new SessionAttack(List.of(door), requests, token, new Random(seed));
     HttpFuzz http = new HttpFuzz(target, token, new Random(seed));
     try {
       session.send(FRAMES);

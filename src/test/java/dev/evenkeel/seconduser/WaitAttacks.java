@@ -43,6 +43,11 @@ final class WaitAttacks {
     return new Shard(lane.target().topic("evil"), lane.turn % 2);
   }
 
+  /** Of a topic without a message. */
+  private static Shard quiet(Lane lane) {
+    return new Shard(lane.target().topic("evil-quiet"), lane.turn % 64);
+  }
+
   /** In all, 120 connections with 2,000 addresses each. */
   private static void listen(Lane lane) throws IOException {
     if (lane.full(30)) {
@@ -83,14 +88,14 @@ final class WaitAttacks {
 
   private static void browse(Lane lane) throws IOException {
     FetchRequest browse =
-        FetchRequest.browse(shard(lane), FAR, 1 << 20, 1_000, WAIT_MILLIS)
+        FetchRequest.browse(quiet(lane), 0, 1 << 20, 1_000, WAIT_MILLIS)
             .with(MessageFilter.of(Evil.conditions(lane.turn)));
     waiting(lane, Op.BROWSE, browse.encode());
   }
 
   private static void fetchMany(Lane lane) throws IOException {
     FetchRequest fetch =
-        FetchRequest.browse(shard(lane), FAR, 1 << 20, 1_000, WAIT_MILLIS)
+        FetchRequest.browse(quiet(lane), 0, 1 << 20, 1_000, WAIT_MILLIS)
             .with(MessageFilter.of(Evil.conditions(lane.turn)));
     List<FetchRequest> many = Collections.nCopies(64, fetch);
     waiting(lane, Op.FETCH_MANY, new FetchManyRequest(many).encode());
@@ -106,7 +111,8 @@ final class WaitAttacks {
         lane.ask(
             "POST",
             sessions,
-            JsonObject.of("topics", JsonArray.of("evil"), "from", "latest", "expiresMs", 60_000));
+            JsonObject.of(
+                "topics", JsonArray.of("evil-quiet"), "from", "latest", "expiresMs", 16_000));
     return answer.status() == 201
         ? sessions + "/" + new JsonObject(answer.body()).getString("session")
         : null;
