@@ -24,14 +24,14 @@ import org.junit.jupiter.api.io.TempDir;
  *   -Devenkeel.forks=1 -Dmaven.test.redirectTestOutputToFile=false
  * </pre>
  *
- * <p>It takes about 15 s for each attack. {@code -Devenkeel.attackSeconds}, {@code
+ * <p>It takes less than 15 s for each attack. {@code -Devenkeel.attackSeconds}, {@code
  * -Devenkeel.attackRounds} and {@code -Devenkeel.attacks=NAME,NAME} change that. Times are no
  * reason to fail; failed operations, and what attackers leave behind, are.
  */
 @Tag("full")
 @Timeout(7_200)
 class AttackFiguresIT {
-  private static final int SECONDS = Integer.getInteger("evenkeel.attackSeconds", 8);
+  private static final int SECONDS = Integer.getInteger("evenkeel.attackSeconds", 6);
   private static final int ROUNDS = Integer.getInteger("evenkeel.attackRounds", 1);
   private static final String ONLY = System.getProperty("evenkeel.attacks");
 

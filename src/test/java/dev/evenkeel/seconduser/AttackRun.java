@@ -1,6 +1,7 @@
 package dev.evenkeel.seconduser;
 
 import dev.evenkeel.functional.Jar;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -77,14 +78,18 @@ final class AttackRun {
     Figures attacked = users.honest.next();
     row.attacked.add(attacked);
     sleep(1);
-    for (int i = 0; i < SOCKETS_SECONDS && tooMany(users.sockets()); i++) {
+    for (int i = 0; i < SOCKETS_SECONDS && users.lives() && tooMany(users.sockets()); i++) {
       sleep(1);
     }
-    TwoUsers.Holds holds = users.holds();
-    row.sockets = holds.sockets();
-    row.liveBytes = holds.liveBytes();
-    if (tooMany(holds.sockets())) {
-      row.faults.add("sockets remain: " + holds.sockets() + ", alone " + socketsAlone);
+    try {
+      TwoUsers.Holds holds = users.holds();
+      row.sockets = holds.sockets();
+      row.liveBytes = holds.liveBytes();
+      if (tooMany(holds.sockets())) {
+        row.faults.add("sockets remain: " + holds.sockets() + ", alone " + socketsAlone);
+      }
+    } catch (IOException e) {
+      row.faults.add("the node does not say what it holds: " + e);
     }
     row.settling.add(users.honest.next());
     sleep(Math.max(1, seconds / 2));

@@ -159,6 +159,7 @@ final class TwoUsers implements AutoCloseable {
               new ConsumerOptions()
                   .setGroup("evil")
                   .setTopics(List.of("evil"))
+                  .setBreaker(false)
                   .setOnFailure(ConsumerOptions.OnFailure.DEAD_LETTER),
               delivery -> Future.failedFuture("meant to fail")));
       Wait.until(
@@ -187,7 +188,7 @@ final class TwoUsers implements AutoCloseable {
   Jar.Running attack(List<Attack> by, int seconds, double scale) throws Exception {
     String name = "attacker-" + ++attacks;
     Path file = directory.resolve(name + ".json");
-    Files.writeString(file, target.copy().put("sessions", honest.session()).encode());
+    Files.writeString(file, target.encode());
     Jar.Running attacker =
         Program.startFedWithJar(
             new Surroundings(List.of("nice", "-n", "19"), Map.of()),
