@@ -72,13 +72,16 @@ final class GroupsApi {
         .by(
             Operations.REPLAY_DEAD_LETTERS,
             (asked, user) ->
-                of(user).deadLetterChanges.change(
-                    asked.group(), asked.deadLetters(), asked.all(), asked.dryRun(), true))
+                of(user)
+                    .deadLetterChanges
+                    .change(asked.group(), asked.deadLetters(), asked.all(), asked.dryRun(), true))
         .by(
             Operations.DROP_DEAD_LETTERS,
             (asked, user) ->
-                of(user).deadLetterChanges.change(
-                    asked.group(), asked.deadLetters(), asked.all(), asked.dryRun(), false));
+                of(user)
+                    .deadLetterChanges
+                    .change(
+                        asked.group(), asked.deadLetters(), asked.all(), asked.dryRun(), false));
   }
 
   /** Passes a question on to the dispatcher, which answers it. */

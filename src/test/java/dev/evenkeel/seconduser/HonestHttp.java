@@ -86,8 +86,27 @@ final class HonestHttp implements AutoCloseable {
         200);
   }
 
+  /** As a browser does: logs in, asks who it is, and logs out. */
   void logIn() throws Exception {
-    ask("POST", "/api/session", JsonObject.of("token", token).encode(), 200);
+    String cookie =
+        ask("POST", "/api/session", JsonObject.of("token", token).encode(), 200)
+            .headers()
+            .firstValue("set-cookie")
+            .orElseThrow(() -> new IOException("no cookie"))
+            .split(";")[0];
+    for (String method : new String[] {"GET", "DELETE"}) {
+      HttpRequest request =
+          HttpRequest.newBuilder(URI.create(url + "/api/session"))
+              .timeout(patience)
+              .header("cookie", cookie)
+              .header("origin", url)
+              .method(method, BodyPublishers.noBody())
+              .build();
+      int status = http.send(request, BodyHandlers.discarding()).statusCode();
+      if (status != 200) {
+        throw new IOException(method + " with the cookie of a log-in: " + status);
+      }
+    }
   }
 
   /** As a kubelet does: each time over a new connection, and as nobody. */

@@ -54,6 +54,12 @@ final class TableAttacks {
           new Attack("quotas", OWNER, 4, HTTP_RATE, TableAttacks::quota),
           new Attack("topics", OWNER, 2, 20, TableAttacks::topic),
           new Attack("http-sessions", MEMBER, 4, HTTP_RATE, TableAttacks::httpSession),
+          new Attack(
+              "browser-log-ins",
+              MEMBER,
+              4,
+              HTTP_RATE,
+              lane -> lane.ask("POST", "/api/session", JsonObject.of("token", lane.token()))),
           new Attack("claims", MEMBER, 4, HTTP_RATE, TableAttacks::claim),
           new Attack("tracks", MEMBER, 4, HTTP_RATE, TableAttacks::track),
           new Attack("candidates", MEMBER, 4, HTTP_RATE, TableAttacks::candidate),
@@ -139,7 +145,8 @@ final class TableAttacks {
     lane.ask(
         "POST",
         "/api/dedup/evil/claims",
-        JsonObject.of("key", lane.name(), "expiresMs", EXPIRES_MILLIS, "timeoutMs", EXPIRES_MILLIS));
+        JsonObject.of(
+            "key", lane.name(), "expiresMs", EXPIRES_MILLIS, "timeoutMs", EXPIRES_MILLIS));
   }
 
   private static void track(Lane lane) throws IOException {

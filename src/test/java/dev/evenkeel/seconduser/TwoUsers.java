@@ -164,7 +164,9 @@ final class TwoUsers implements AutoCloseable {
               delivery -> Future.failedFuture("meant to fail")));
       Wait.until(
           "dead letters",
-          () -> Long.valueOf(DEAD).equals(await(client.admin().group("evil")).failures().deadLetters()));
+          () ->
+              Long.valueOf(DEAD)
+                  .equals(await(client.admin().group("evil")).failures().deadLetters()));
     } finally {
       await(client.close());
     }
