@@ -59,10 +59,10 @@ final class MessageAttacks {
     static final Batch BATCH = Evil.packed(Limits.BATCH_MESSAGES_MAX);
   }
 
-  /** Some kilobytes have 2.6 million messages. */
+  /** Some kilobytes have half a million messages. */
   private static void appendPacked(Lane lane) throws IOException {
     Bytes body = new Bytes();
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 8; i++) {
       AppendBody.write(body, new Shard(lane.target().topic("evil-packed"), 0), Packed.BATCH);
     }
     lane.data(Op.APPEND, body);

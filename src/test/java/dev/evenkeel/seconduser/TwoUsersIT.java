@@ -40,6 +40,10 @@ class TwoUsersIT {
   private static final Duration PATIENCE = Duration.ofSeconds(80);
 
   private static final int SOCKETS_MORE = 30;
+
+  /** Groups and producers are remembered, and the honest user goes on. */
+  private static final long LIVE_BYTES_MORE = 200 << 20;
+
   private static final int FRAMES = Mutants.COUNT / 10;
 
   @TempDir static Path directory;
@@ -66,8 +70,10 @@ class TwoUsersIT {
         90,
         () -> users.sockets() <= before.sockets() + SOCKETS_MORE);
     Figures figures = users.honest.next();
-    System.out.println(figures + ", " + users.holds());
+    TwoUsers.Holds holds = users.holds();
+    System.out.println(figures + ", " + holds);
     assertThat(figures.failures()).isEmpty();
+    assertThat(holds.liveBytes()).isLessThan(before.liveBytes() + LIVE_BYTES_MORE);
     assertThat(users.lives()).isTrue();
     NodeLog.assertNoError(List.of(users.node.node()));
   }
