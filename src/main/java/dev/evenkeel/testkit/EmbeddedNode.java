@@ -41,6 +41,9 @@ public final class EmbeddedNode implements AutoCloseable {
   /** How long the waits of this class wait, unless told otherwise: 20 s. */
   public static final Duration PATIENCE = Duration.ofSeconds(20);
 
+  /** A user of each node that has users, who may do everything. */
+  public static final String OPERATOR = "operator";
+
   private static final int PORTS_TRIES = 5;
 
   /** Settings that suit a test: little memory and disk, and a start that does not wait. */
@@ -55,8 +58,14 @@ public final class EmbeddedNode implements AutoCloseable {
           "join-quiet",
           "20ms");
 
-  private final Path data;
+  /** Has the data of the node, and what is needed to know its users. */
+  private final Path directory;
+
   private final Map<String, String> settings;
+
+  /** Null: the node has no users. */
+  private final NodeUsers users;
+
   private int port;
   private Vertx vertx;
   private Integer httpPort;
@@ -65,9 +74,10 @@ public final class EmbeddedNode implements AutoCloseable {
   private EvenkeelClient client;
   private PlainClient plain;
 
-  private EmbeddedNode(Path data, Map<String, String> settings) {
-    this.data = data;
+  private EmbeddedNode(Path directory, Map<String, String> settings, Map<String, String> may) {
+    this.directory = directory;
     this.settings = settings;
+    users = may.isEmpty() ? null : NodeUsers.write(directory, may);
   }
 
   /** Starts a node with the settings that suit a test, and waits until it can serve. */
@@ -83,22 +93,38 @@ public final class EmbeddedNode implements AutoCloseable {
    * @throws RuntimeException if a setting is wrong, or the node cannot start
    */
   public static EmbeddedNode start(Map<String, String> settings) {
+    return start(settings, Map.of());
+  }
+
+  /**
+   * As {@link #start(Map)}, with users. The clients that this object makes belong to a further user
+   * {@value #OPERATOR}, who may do everything; {@link #clientOptions(String)} is for the others.
+   *
+   * @param users what each user may do, by name, as {@code evenkeel user add --may} takes it: such
+   *     as {@code produce:orders,view:*}. If there are none, everybody may do everything
+   * @throws RuntimeException also if a name or a permission is wrong
+   */
+  public static EmbeddedNode start(Map<String, String> settings, Map<String, String> users) {
     for (String own : List.of("port", "host", "data")) {
       if (settings.containsKey(own)) {
         throw Refusal.INVALID.error("setting '%s': the test kit chooses it", own);
       }
     }
+    if (!users.isEmpty() && settings.containsKey("users")) {
+      throw Refusal.INVALID.error("setting 'users': the test kit writes the file");
+    }
     Map<String, String> all = new HashMap<>(DEFAULTS);
     all.putAll(settings);
     // Another program may take the ports between the look and the start.
     for (int left = PORTS_TRIES; ; left--) {
-      EmbeddedNode node = new EmbeddedNode(newDirectory(), all);
-      node.port = FreePorts.find(1).get(0);
+      Path directory = newDirectory();
       try {
+        EmbeddedNode node = new EmbeddedNode(directory, all, users);
+        node.port = FreePorts.find(1).get(0);
         node.serve();
         return node;
       } catch (RuntimeException e) {
-        DataDirectory.remove(node.data);
+        DataDirectory.remove(directory);
         if (left == 1 || !Causes.include(BindException.class, e)) {
           throw e;
         }
@@ -118,7 +144,10 @@ public final class EmbeddedNode implements AutoCloseable {
     Map<String, Object> given = new HashMap<>(settings);
     given.put("host", FreePorts.HOST);
     given.put("port", String.valueOf(port));
-    given.put("data", data.toString());
+    given.put("data", directory.resolve("data").toString());
+    if (users != null) {
+      given.put("users", users.file().toString());
+    }
     NodeConfig config =
         NodeConfig.of(
             ConfigReader.merge(given, "the settings of the test node", Map.of(), Map.of()));
@@ -160,9 +189,43 @@ public final class EmbeddedNode implements AutoCloseable {
     return vertx;
   }
 
-  /** Options of a client that connects to this node. */
+  /**
+   * Options of a client that connects to this node; if it has users, of {@value #OPERATOR}, who may
+   * do everything.
+   */
   public ClientOptions clientOptions() {
-    return new ClientOptions().setSeeds(List.of(address()));
+    return users == null
+        ? new ClientOptions().setSeeds(List.of(address()))
+        : clientOptions(OPERATOR);
+  }
+
+  /**
+   * Options of a client that connects to this node as one of its users.
+   *
+   * @throws RefusedException INVALID if the node was started without that user
+   */
+  public ClientOptions clientOptions(String user) {
+    return new ClientOptions()
+        .setSeeds(List.of(address()))
+        .setTokenFile(tokenFile(user).toString());
+  }
+
+  /**
+   * The token of one of its users, for the HTTP API: the header is {@code Authorization: Bearer
+   * TOKEN}.
+   *
+   * @throws RefusedException INVALID if the node was started without that user
+   */
+  public String token(String user) {
+    return NodeUsers.read(tokenFile(user));
+  }
+
+  private Path tokenFile(String user) {
+    if (users == null || !users.names().contains(user)) {
+      throw Refusal.INVALID.error(
+          "there is no user '%s': name it when you start the node", user);
+    }
+    return users.tokenFile(user);
   }
 
   /** A client that is connected to this node, the same each time. The node closes it. */
@@ -292,7 +355,7 @@ public final class EmbeddedNode implements AutoCloseable {
       }
     } finally {
       stop();
-      DataDirectory.remove(data);
+      DataDirectory.remove(directory);
       if (interrupted) {
         Thread.currentThread().interrupt();
       }

@@ -62,6 +62,7 @@ public final class EvenkeelExtension
 
   private final Map<String, String> settings = new HashMap<>();
   private final Map<String, Integer> topics = new LinkedHashMap<>();
+  private final Map<String, String> users = new LinkedHashMap<>();
   private EmbeddedNode node;
 
   /** Classes under way that share the node: one, and those nested in it. */
@@ -79,6 +80,12 @@ public final class EvenkeelExtension
   /** Sets a setting of the node, as {@link EmbeddedNode#start(Map)} takes them. */
   public EvenkeelExtension withSetting(String key, String value) {
     settings.put(key, value);
+    return this;
+  }
+
+  /** Adds a user of the node, as {@link EmbeddedNode#start(Map, Map)} takes them. */
+  public EvenkeelExtension withUser(String name, String may) {
+    users.put(name, may);
     return this;
   }
 
@@ -128,7 +135,7 @@ public final class EvenkeelExtension
 
   private synchronized void start() {
     if (node == null) {
-      node = EmbeddedNode.start(settings);
+      node = EmbeddedNode.start(settings, users);
       topics.forEach(node::createTopic);
     }
   }

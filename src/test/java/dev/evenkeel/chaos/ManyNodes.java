@@ -2,6 +2,7 @@ package dev.evenkeel.chaos;
 
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.Futures;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.functional.Footprint;
@@ -130,6 +131,11 @@ final class ManyNodes implements Place {
 
   private String url(int which) {
     return machines.node(names().get(which)).url();
+  }
+
+  @Override
+  public String token(int which) {
+    return TestUsers.token();
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.evenkeel.model;
 
+import dev.evenkeel.TestUsers;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -27,18 +28,22 @@ final class HttpUser {
 
   private final HttpClient http = HttpClient.newHttpClient();
   private final IntFunction<String> address;
+
+  /** Null: the nodes have no users. */
+  private final String token;
+
   private final UserModel model;
 
   /** The node that is asked; when it does not answer, another one is. */
   private volatile int node;
 
   /**
-   * @param address of each node
-   * @param node the first one that is asked
+   * @param which the first node that is asked, and the user who asks
    */
-  HttpUser(IntFunction<String> address, int node, UserModel model) {
-    this.address = address;
-    this.node = node;
+  HttpUser(Place place, int which, UserModel model) {
+    address = place::http;
+    token = place.token(which);
+    node = which;
     this.model = model;
   }
 
@@ -82,7 +87,7 @@ final class HttpUser {
   }
 
   private HttpRequest request(String method, String path, JsonObject body) {
-    return HttpRequest.newBuilder(URI.create(address.apply(node) + path))
+    return TestUsers.request(URI.create(address.apply(node) + path), token)
         .timeout(ANSWER_MAX)
         .header("content-type", "application/json")
         .method(

@@ -2,6 +2,8 @@ package dev.evenkeel.model;
 
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.Futures;
+import dev.evenkeel.TestUsers;
+import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.testkit.EmbeddedNode;
@@ -9,6 +11,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -17,30 +20,54 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 
-/** A node in this JVM. */
+/** A node in this JVM. If it has users, every other connection belongs to a second one. */
 final class OneNode implements Place {
   /** From one restart to the next: it happens to all that are played at the time. */
   private static final long CALM_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-  private final EmbeddedNode node = EmbeddedNode.start();
+  private static final String FIRST = "first";
+  private static final String SECOND = "second";
+
+  private final EmbeddedNode node;
+
+  /** It has two, who may do the same. */
+  private final boolean hasUsers;
+
   private final Vertx vertx = Vertx.vertx();
   private final AtomicInteger shocks = new AtomicInteger();
   private final List<Step> done = new CopyOnWriteArrayList<>();
-  private final EvenkeelClient second;
+  private final List<EvenkeelClient> clients;
+  private final AtomicInteger connected = new AtomicInteger();
   private long calmUntilNanos = System.nanoTime();
 
-  OneNode() {
-    second = Futures.await(Evenkeel.connect(node.clientOptions()));
+  OneNode(boolean hasUsers) {
+    this.hasUsers = hasUsers;
+    node =
+        EmbeddedNode.start(
+            Map.of(),
+            hasUsers ? Map.of(FIRST, TestUsers.ALL, SECOND, TestUsers.ALL) : Map.of());
+    clients =
+        List.of(
+            Futures.await(Evenkeel.connect(options(0))),
+            Futures.await(Evenkeel.connect(options(1))));
+  }
+
+  private static String user(int which) {
+    return which % 2 == 0 ? FIRST : SECOND;
+  }
+
+  private ClientOptions options(int which) {
+    return hasUsers ? node.clientOptions(user(which)) : node.clientOptions();
   }
 
   @Override
   public EvenkeelClient client(int which) {
-    return which % 2 == 0 ? node.client() : second;
+    return clients.get(which % 2);
   }
 
   @Override
   public Future<EvenkeelClient> connect(Vertx own) {
-    return Evenkeel.connect(own, node.clientOptions());
+    return Evenkeel.connect(own, options(connected.getAndIncrement()));
   }
 
   @Override
@@ -56,6 +83,11 @@ final class OneNode implements Place {
   @Override
   public String http(int which) {
     return node.http();
+  }
+
+  @Override
+  public String token(int which) {
+    return hasUsers ? node.token(user(which)) : null;
   }
 
   @Override
@@ -96,7 +128,7 @@ final class OneNode implements Place {
 
   @Override
   public void awaitReady() {
-    for (EvenkeelClient each : List.of(client(0), client(1))) {
+    for (EvenkeelClient each : clients) {
       Awaitility.await("a client is connected again")
           .ignoreExceptions()
           .until(() -> Futures.await(each.admin().topics()) != null);
@@ -129,7 +161,7 @@ final class OneNode implements Place {
 
   @Override
   public void close() {
-    Futures.await(second.close());
+    clients.forEach(client -> Futures.await(client.close()));
     node.close();
     Futures.await(vertx.close());
   }

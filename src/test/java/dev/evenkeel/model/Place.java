@@ -28,6 +28,9 @@ public interface Place extends AutoCloseable {
   /** Address of the HTTP API of a node. */
   String http(int which);
 
+  /** Token of who asks over HTTP; null: the nodes have no users. */
+  String token(int which);
+
   Vertx vertx();
 
   /** Which steps it can do with members and machines. */

@@ -87,9 +87,10 @@ final class Sender {
         topic + " " + way,
         any -> {
           ProducerOptions options = new ProducerOptions().setTopic(topic.name).setLingerMillis(2);
+          EvenkeelClient client = clients.apply(made++);
           if (way == Way.SPOOLED) {
-            options.setSpool(directory.resolve("spool" + made++).toString());
-            return clients.apply(made).spoolingProducer(options, null).map(spooling -> spooling);
+            options.setSpool(directory.resolve("spool" + made).toString());
+            return client.spoolingProducer(options, null).map(spooling -> spooling);
           }
           options.setDeliveryTimeoutMillis(DELIVERY_MILLIS);
           switch (way) {
@@ -98,7 +99,7 @@ final class Sender {
             case WITHOUT_WAITING -> options.setAcks(Acks.NONE);
             default -> {}
           }
-          return clients.apply(made).producer(options);
+          return client.producer(options);
         });
   }
 

@@ -161,7 +161,7 @@ final class Users {
     faultsBefore = place.faultsDone().size();
     int shocks = place.shocks();
     calmSince = shocks % 2 == 0 ? shocks : -1;
-    http = new HttpUser(place::http, lane, model);
+    http = new HttpUser(place, lane, model);
     answers = new Answers(model, log);
     shown = new Shown(model, answers, this::admin, topics, deleted);
     sender = new Sender(model, log, this::client, place::shocks, http, directory);
@@ -552,7 +552,7 @@ final class Users {
     String name = "h" + made++;
     long asked = model.moment();
     log.add("join " + group + " over HTTP as " + name + " " + names);
-    HttpUser own = new HttpUser(place::http, made, model);
+    HttpUser own = new HttpUser(place, made, model);
     HttpMember member = new HttpMember(own, model, group, this::look, name, names);
     if (!member.open()) {
       return false;
@@ -581,7 +581,7 @@ final class Users {
     String name = "a" + made++;
     long asked = model.moment();
     log.add("join " + group + " at an address as " + name + " " + names);
-    HttpUser own = new HttpUser(place::http, made, model);
+    HttpUser own = new HttpUser(place, made, model);
     AddressMember member =
         new AddressMember(own, model, group, this::look, name, names, place::bus);
     if (!member.open()) {
