@@ -8,13 +8,16 @@ import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.WebSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Assumptions;
 
 /**
  * Whether the nodes of tests have users: with {@code -Devenkeel.test.users=true} they do, and
@@ -60,7 +63,7 @@ public final class TestUsers {
   /** The arguments of a command; a node that has no users of its own gets these. */
   public static String[] arguments(String... args) {
     List<String> all = new ArrayList<>(Arrays.asList(args));
-    if (ON && all.contains("serve") && !all.contains("--users")) {
+    if (ON && all.indexOf("serve") == 0 && !all.contains("--users")) {
       all.addAll(List.of("--users", OfTester.USERS.toString()));
     }
     return all.toArray(String[]::new);
@@ -105,5 +108,24 @@ public final class TestUsers {
   public static HttpRequest.Builder request(URI to, String token) {
     HttpRequest.Builder request = HttpRequest.newBuilder(to);
     return token == null ? request : request.header("Authorization", "Bearer " + token);
+  }
+
+  /**
+   * Begins a WebSocket.
+   *
+   * @param token of who asks; null: nobody
+   */
+  public static WebSocket.Builder webSocket(HttpClient http, String token) {
+    WebSocket.Builder socket = http.newWebSocketBuilder();
+    return token == null ? socket : socket.header("Authorization", "Bearer " + token);
+  }
+
+  /**
+   * Leaves a test out if the nodes have users.
+   *
+   * @param why it makes no sense then
+   */
+  public static void assumeNone(String why) {
+    Assumptions.assumeFalse(ON, why);
   }
 }

@@ -222,8 +222,7 @@ public final class EmbeddedNode implements AutoCloseable {
 
   private Path tokenFile(String user) {
     if (users == null || !users.names().contains(user)) {
-      throw Refusal.INVALID.error(
-          "there is no user '%s': name it when you start the node", user);
+      throw Refusal.INVALID.error("there is no user '%s': name it when you start the node", user);
     }
     return users.tokenFile(user);
   }

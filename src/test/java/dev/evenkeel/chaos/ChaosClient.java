@@ -5,7 +5,7 @@ import static dev.evenkeel.Loops.times;
 
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.Options;
-import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.client.ConnectionState;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
@@ -154,7 +154,7 @@ public final class ChaosClient {
     client =
         await(
             Evenkeel.connect(
-                new ClientOptions().setSeeds(seeds).setConnectTimeoutMillis(1_000_000)));
+                TestUsers.options().setSeeds(seeds).setConnectTimeoutMillis(1_000_000)));
     vertx = client.vertx();
     context = vertx.getOrCreateContext();
     ProducerOptions sends = new ProducerOptions().setTopic(TOPIC).setDeliveryTimeoutMillis(30_000);

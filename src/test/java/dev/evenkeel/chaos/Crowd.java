@@ -1,7 +1,7 @@
 package dev.evenkeel.chaos;
 
 import dev.evenkeel.Evenkeel;
-import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import io.vertx.core.Future;
@@ -23,7 +23,7 @@ public final class Crowd {
           new ConsumerOptions().setTopics(List.of(args[1])).setGroup(args[2]).setMember(member);
       Future<EvenkeelClient> client =
           Evenkeel.connect(
-              new ClientOptions()
+              TestUsers.options()
                   .setSeeds(List.of(args[0].split(",")))
                   .setConnectTimeoutMillis(1_000_000));
       joining.add(

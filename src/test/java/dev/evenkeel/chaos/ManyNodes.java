@@ -3,7 +3,6 @@ package dev.evenkeel.chaos;
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.Futures;
 import dev.evenkeel.TestUsers;
-import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.functional.Footprint;
 import dev.evenkeel.functional.Jar;
@@ -98,7 +97,7 @@ final class ManyNodes implements Place {
   @Override
   public Future<EvenkeelClient> connect(Vertx own) {
     List<String> seeds = machines.nodes().values().stream().map(Node::cluster).toList();
-    return Evenkeel.connect(own, new ClientOptions().setSeeds(seeds));
+    return Evenkeel.connect(own, TestUsers.options().setSeeds(seeds));
   }
 
   /**

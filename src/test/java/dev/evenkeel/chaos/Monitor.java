@@ -1,11 +1,11 @@
 package dev.evenkeel.chaos;
 
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Unchecked;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -56,7 +56,7 @@ final class Monitor {
   HttpResponse<String> get(String url) throws IOException {
     try {
       return http.send(
-          HttpRequest.newBuilder(URI.create(url)).timeout(ANSWER_MAX).build(),
+          TestUsers.request(URI.create(url)).timeout(ANSWER_MAX).build(),
           HttpResponse.BodyHandlers.ofString());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.PrometheusText;
 import dev.evenkeel.Refused;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Op;
@@ -82,7 +83,7 @@ class AbuseIT {
   }
 
   private static ClientOptions options(Node of) {
-    return new ClientOptions().setSeeds(List.of(of.cluster()));
+    return TestUsers.options().setSeeds(List.of(of.cluster()));
   }
 
   @AfterEach
@@ -118,7 +119,13 @@ class AbuseIT {
 
   private static BadClient welcomed() throws IOException {
     Hello hello =
-        new Hello(List.of(1), "s-" + "0123456789abcdef".repeat(2), "evenkeel", "bad", null, 0);
+        new Hello(
+            List.of(1),
+            "s-" + "0123456789abcdef".repeat(2),
+            "evenkeel",
+            "bad",
+            TestUsers.token(),
+            0);
     return BadClient.welcomed(Door.plain(node.port), hello);
   }
 
@@ -236,7 +243,8 @@ class AbuseIT {
     List<BadClient> open = new ArrayList<>();
     try {
       for (int i = 0; i < 200; i++) {
-        Hello hello = new Hello(List.of(1), "s-%032x".formatted(i), "evenkeel", "bad", null, 0);
+        Hello hello =
+            new Hello(List.of(1), "s-%032x".formatted(i), "evenkeel", "bad", TestUsers.token(), 0);
         BadClient bad = BadClient.welcomed(door, hello);
         open.add(bad);
         bad.send(Arrays.copyOf(frame, frame.length - 1));
@@ -258,6 +266,7 @@ class AbuseIT {
   void bodiesThatAreSlowOrIncompleteHoldNoMemory() throws Exception {
     String head =
         "POST /api/topics/abused/messages HTTP/1.1\r\nHost: localhost\r\n"
+            + TestUsers.header()
             + "Content-Type: application/octet-stream\r\nContent-Length: %s\r\n\r\n"
                 .formatted(8 * MEBIBYTE);
     byte[] piece = new byte[64 << 10];

@@ -5,12 +5,12 @@ import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
-import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
@@ -61,7 +61,7 @@ final class AckWatch implements AutoCloseable {
     client =
         await(
             Evenkeel.connect(
-                new ClientOptions()
+                TestUsers.options()
                     .setSeeds(trio.nodes.stream().map(Node::cluster).toList())
                     .setConnectTimeoutMillis(120_000)));
     // The node that answers may have to learn of it yet.

@@ -3,8 +3,8 @@ package dev.evenkeel.functional;
 import static dev.evenkeel.Futures.await;
 
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Unchecked;
-import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import io.vertx.core.Future;
@@ -36,7 +36,7 @@ final class ConsumerProcess {
     CountDownLatch stop = new CountDownLatch(1);
     CountDownLatch left = new CountDownLatch(1);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> stopAndAwait(stop, left)));
-    var client = await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(nodes.split(",")))));
+    var client = await(Evenkeel.connect(TestUsers.options().setSeeds(List.of(nodes.split(",")))));
     await(client.consumer(options, handler.apply(client.vertx())))
         .onEnd(
             why -> {

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.PrometheusText;
 import dev.evenkeel.Refused;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Wait;
 import dev.evenkeel.api.DeadLetterView;
 import dev.evenkeel.api.DelayedMessageView;
@@ -56,7 +57,7 @@ import org.junit.jupiter.api.Test;
 /** What applications use every day, over a session with a real node. */
 class DailyApiIT extends OneNode {
   private static ClientOptions options() {
-    return new ClientOptions().setSeeds(List.of(node.cluster()));
+    return TestUsers.options().setSeeds(List.of(node.cluster()));
   }
 
   private static ConsumerOptions consumer(String group, String topic) {

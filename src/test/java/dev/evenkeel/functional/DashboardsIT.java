@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.Dashboards;
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.PrometheusText;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Wait;
-import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.Rate;
@@ -35,7 +35,7 @@ class DashboardsIT {
       Node node = trio.nodes.get(0);
       node.createTopic("t", 3);
       node.send("t", List.of("a", "b", "a", "c"));
-      var client = await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(node.cluster()))));
+      var client = await(Evenkeel.connect(TestUsers.options().setSeeds(List.of(node.cluster()))));
       try {
         consume(client, group("paced").setKeyRate(Rate.parse("100/s")));
         consume(

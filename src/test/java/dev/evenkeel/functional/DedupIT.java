@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Closing;
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Wait;
-import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.cluster.ClusterMember;
@@ -219,7 +219,7 @@ class DedupIT {
       sums[i] = sum;
     }
     SplittableRandom random = new SplittableRandom(11);
-    var client = await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(node.cluster()))));
+    var client = await(Evenkeel.connect(TestUsers.options().setSeeds(List.of(node.cluster()))));
     try {
       Producer producer = await(client.producer(new ProducerOptions().setTopic(topic)));
       List<Future<?>> acks = new ArrayList<>();

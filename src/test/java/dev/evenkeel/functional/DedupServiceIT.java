@@ -4,8 +4,8 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Wait;
-import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.Dedup;
 import dev.evenkeel.client.DedupClaim;
 import dev.evenkeel.client.EvenkeelClient;
@@ -207,7 +207,7 @@ class DedupServiceIT {
 
   private void everyKeyIsFree() throws Exception {
     EvenkeelClient client =
-        await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(trio.cluster().split(",")))));
+        await(Evenkeel.connect(TestUsers.options().setSeeds(List.of(trio.cluster().split(",")))));
     Dedup dedup = client.dedup("judged");
     for (int i = 0; i < KEYS; i++) {
       Optional<DedupClaim> claim = await(dedup.claim("k" + i));

@@ -3,7 +3,7 @@ package dev.evenkeel.functional;
 import static dev.evenkeel.Futures.await;
 
 import dev.evenkeel.Evenkeel;
-import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.client.Dedup;
 import dev.evenkeel.client.DedupClaim;
 import dev.evenkeel.client.DedupOptions;
@@ -51,7 +51,7 @@ public final class DedupServiceMember {
       ClusterMember member = await(LiteMember.join(HostPort.parse(args[0].split(",")[0]).port()));
       client = await(Evenkeel.with(member.vertx()));
     } else {
-      client = await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(args[0].split(",")))));
+      client = await(Evenkeel.connect(TestUsers.options().setSeeds(List.of(args[0].split(",")))));
     }
     Dedup dedup = client.dedup(new DedupOptions().setName("judged").setTimeoutMillis(600_000));
     DedupServiceMember member =

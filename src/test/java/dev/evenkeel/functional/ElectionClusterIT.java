@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Closing;
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Wait;
 import dev.evenkeel.client.Candidate;
-import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ElectionOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import io.vertx.core.Future;
@@ -48,7 +48,7 @@ class ElectionClusterIT {
     Node dispatcher = trio.dispatcher(trio.node(1));
     Node left = trio.others(dispatcher).get(0);
     client =
-        await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(trio.cluster().split(",")))));
+        await(Evenkeel.connect(TestUsers.options().setSeeds(List.of(trio.cluster().split(",")))));
     AtomicInteger executes = new AtomicInteger();
     ElectionOptions options = new ElectionOptions().setName("java").setPauseMillis(10);
     Candidate first =

@@ -3,6 +3,7 @@ package dev.evenkeel.functional;
 import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Wait;
 import java.io.IOException;
 import java.net.URI;
@@ -115,8 +116,7 @@ class ForwardIT {
     String name = "order-" + number++;
     String order = name + " " + "x".repeat(ORDER_BYTES);
     HttpRequest request =
-        HttpRequest.newBuilder(
-                URI.create("http://127.0.0.1:" + port + "/orders/customer-" + number % 7))
+        TestUsers.request(URI.create("http://127.0.0.1:" + port + "/orders/customer-" + number % 7))
             .POST(HttpRequest.BodyPublishers.ofString(order))
             .build();
     try {
@@ -137,7 +137,7 @@ class ForwardIT {
 
   private String get(int port, String path) throws IOException, InterruptedException {
     return http.send(
-            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).build(),
+            TestUsers.request(URI.create("http://127.0.0.1:" + port + path)).build(),
             HttpResponse.BodyHandlers.ofString())
         .body();
   }

@@ -9,8 +9,8 @@ import dev.evenkeel.Closing;
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.Fails;
 import dev.evenkeel.Options;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Wait;
-import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
@@ -39,7 +39,7 @@ class GroupDeleteIT {
   @BeforeAll
   static void start() throws Exception {
     node = new Node(directory.resolve("node")).start();
-    client = await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(node.cluster()))));
+    client = await(Evenkeel.connect(TestUsers.options().setSeeds(List.of(node.cluster()))));
   }
 
   private static Consumer join(

@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -10,7 +11,6 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.URI;
 import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -235,7 +235,7 @@ class HttpConsumeIT extends OneNode {
     HttpResponse<java.io.InputStream> stream =
         HttpClient.newHttpClient()
             .send(
-                HttpRequest.newBuilder(URI.create(node.url() + session.path + "/events")).build(),
+                TestUsers.request(URI.create(node.url() + session.path + "/events")).build(),
                 HttpResponse.BodyHandlers.ofInputStream());
     assertThat(stream.headers().firstValue("content-type")).contains("text/event-stream");
     node.sendByKey("events", IntStream.range(0, 30).mapToObj(String::valueOf).toList());

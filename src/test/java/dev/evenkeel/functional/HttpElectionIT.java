@@ -2,10 +2,10 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.TestUsers;
 import io.vertx.core.json.JsonObject;
 import java.net.URI;
 import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -33,7 +33,7 @@ class HttpElectionIT extends OneNode {
 
     CompletableFuture<HttpResponse<String>> ask(String query) {
       return CLIENT.sendAsync(
-          HttpRequest.newBuilder(URI.create(node.url() + path + query)).build(),
+          TestUsers.request(URI.create(node.url() + path + query)).build(),
           HttpResponse.BodyHandlers.ofString());
     }
 

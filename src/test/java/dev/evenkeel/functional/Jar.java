@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Unchecked;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
@@ -259,7 +260,7 @@ public final class Jar {
     command.addAll(jvmOptions);
     command.add("-jar");
     command.add(jar.toString());
-    command.addAll(List.of(args));
+    command.addAll(List.of(TestUsers.arguments(args)));
     return launch(command, surroundings, directory, name);
   }
 
@@ -277,6 +278,7 @@ public final class Jar {
                   .redirectOutput(out.toFile())
                   .redirectError(err.toFile());
           builder.environment().keySet().removeIf(key -> key.startsWith("EVENKEEL_"));
+          builder.environment().putAll(TestUsers.variables());
           builder.environment().putAll(surroundings.variables());
           return ProcessesOfTest.add(new Running(builder.start(), out, err));
         });

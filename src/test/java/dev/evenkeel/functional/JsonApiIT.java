@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.Closing;
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Wait;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
@@ -229,7 +230,7 @@ class JsonApiIT {
   // ---- HTTP
 
   private static HttpResponse<String> http(String method, String path, String type, String body) {
-    HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(node.url() + path));
+    HttpRequest.Builder request = TestUsers.request(URI.create(node.url() + path));
     if (type != null) {
       request.header("Content-Type", type);
     }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.Futures;
-import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
@@ -46,7 +46,7 @@ final class LeaderGroup implements AutoCloseable {
   LeaderGroup(Path directory, Node node) throws Exception {
     this.directory = directory;
     this.node = node;
-    client = Futures.await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(node.cluster()))));
+    client = Futures.await(Evenkeel.connect(TestUsers.options().setSeeds(List.of(node.cluster()))));
     producer = Futures.await(client.producer(new ProducerOptions().setTopic(TOPIC)));
   }
 

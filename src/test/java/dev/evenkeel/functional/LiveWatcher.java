@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Wait;
 import dev.evenkeel.gateway.live.MergePatches;
 import io.vertx.core.json.JsonObject;
@@ -26,7 +27,10 @@ final class LiveWatcher implements WebSocket.Listener, AutoCloseable {
   }
 
   LiveWatcher(URI uri) {
-    socket = HttpClient.newHttpClient().newWebSocketBuilder().buildAsync(uri, this).join();
+    socket =
+        TestUsers.webSocket(HttpClient.newHttpClient(), TestUsers.token())
+            .buildAsync(uri, this)
+            .join();
   }
 
   @Override

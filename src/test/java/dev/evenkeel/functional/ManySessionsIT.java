@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Closing;
 import dev.evenkeel.PrometheusText;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.frame.FrameKind;
 import dev.evenkeel.bus.frame.FrameSocket;
@@ -129,7 +130,7 @@ class ManySessionsIT {
         });
     socket.onFailure(listening::tryFail);
     socket.onClose(none -> listening.tryFail("closed"));
-    Hello hello = new Hello(List.of(1), id, "evenkeel", "test", null, 0);
+    Hello hello = new Hello(List.of(1), id, "evenkeel", "test", TestUsers.token(), 0);
     socket.send(FrameKind.HELLO, 0, hello.toJson().toBuffer());
     return listening.future();
   }

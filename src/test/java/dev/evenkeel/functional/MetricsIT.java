@@ -3,6 +3,7 @@ package dev.evenkeel.functional;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.PrometheusText;
+import dev.evenkeel.TestUsers;
 import io.vertx.core.json.JsonArray;
 import java.io.IOException;
 import java.net.URI;
@@ -259,7 +260,7 @@ class MetricsIT {
 
   private String openMetrics() throws IOException, InterruptedException {
     HttpRequest request =
-        HttpRequest.newBuilder(URI.create(node.url() + "/metrics"))
+        TestUsers.request(URI.create(node.url() + "/metrics"))
             .header("Accept", "application/openmetrics-text;version=1.0.0")
             .build();
     var answer = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());

@@ -3,6 +3,7 @@ package dev.evenkeel.functional;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Unchecked;
 import dev.evenkeel.Wait;
 import dev.evenkeel.cli.CommandInJvm;
@@ -189,6 +190,7 @@ public final class Node implements AutoCloseable {
   public Jar.Result tryAdmin(String... args) {
     List<String> all = new ArrayList<>(List.of(args));
     all.addAll(List.of("--http", url()));
+    all.addAll(TestUsers.tokenArguments());
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     int status = CommandInJvm.run(out, err, all.toArray(String[]::new));
@@ -217,7 +219,7 @@ public final class Node implements AutoCloseable {
   }
 
   public HttpResponse<String> get(String path) {
-    return send(HttpRequest.newBuilder(URI.create(url() + path)).build());
+    return send(TestUsers.request(URI.create(url() + path)).build());
   }
 
   /** What the node tells; asked again while it cannot, as when another leader is chosen. */
@@ -253,14 +255,14 @@ public final class Node implements AutoCloseable {
 
   public HttpResponse<String> post(String path, String body) {
     return send(
-        HttpRequest.newBuilder(URI.create(url() + path))
+        TestUsers.request(URI.create(url() + path))
             .header("Content-Type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofString(body))
             .build());
   }
 
   public HttpResponse<String> delete(String path) {
-    return send(HttpRequest.newBuilder(URI.create(url() + path)).DELETE().build());
+    return send(TestUsers.request(URI.create(url() + path)).DELETE().build());
   }
 
   private HttpResponse<String> send(HttpRequest request) {

@@ -4,6 +4,7 @@ import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.evenkeel.TestUsers;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -95,7 +96,7 @@ class NodeTracesIT {
   @Test
   void aMessageOverHttpContinuesTheTraceOfItsRequest() throws Exception {
     HttpRequest request =
-        HttpRequest.newBuilder(URI.create(node.url() + "/api/topics/orders/messages"))
+        TestUsers.request(URI.create(node.url() + "/api/topics/orders/messages"))
             .header("Content-Type", "application/json")
             .header("traceparent", "00-" + TRACE + "-0123456789abcdef-01")
             .POST(HttpRequest.BodyPublishers.ofString("{\"key\":\"k\",\"payload\":\"hello\"}"))

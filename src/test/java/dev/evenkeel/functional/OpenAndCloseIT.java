@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.Closing;
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
@@ -138,7 +139,7 @@ class OpenAndCloseIT {
 
   @BeforeAll
   static void start() {
-    node = EmbeddedNode.start();
+    node = EmbeddedNode.start(Map.of(), TestUsers.ON ? Map.of("tester", TestUsers.ALL) : Map.of());
     client = node.client();
     plain = node.plainClient();
     http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
@@ -189,10 +190,15 @@ class OpenAndCloseIT {
     }
   }
 
+  /** Null: the node has no users. */
+  private static String token() {
+    return TestUsers.ON ? node.token("tester") : null;
+  }
+
   private static HttpResponse<String> http(String method, String path, JsonObject body)
       throws Exception {
     HttpRequest.Builder request =
-        HttpRequest.newBuilder(URI.create(node.http() + path))
+        TestUsers.request(URI.create(node.http() + path), token())
             .method(
                 method,
                 body == null
@@ -390,7 +396,7 @@ class OpenAndCloseIT {
           String path = session("g-events");
           HttpResponse<InputStream> events =
               http.send(
-                  HttpRequest.newBuilder(URI.create(node.http() + path + "/events")).build(),
+                  TestUsers.request(URI.create(node.http() + path + "/events"), token()).build(),
                   HttpResponse.BodyHandlers.ofInputStream());
           events.body().read();
           events.body().close();
@@ -402,7 +408,7 @@ class OpenAndCloseIT {
           CompletableFuture<Void> come = new CompletableFuture<>();
           CompletableFuture<Void> closed = new CompletableFuture<>();
           WebSocket socket =
-              http.newWebSocketBuilder()
+              TestUsers.webSocket(http, token())
                   .buildAsync(
                       URI.create(node.http().replace("http", "ws") + "/ws/live"),
                       new WebSocket.Listener() {

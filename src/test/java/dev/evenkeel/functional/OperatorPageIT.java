@@ -8,6 +8,7 @@ import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Page.GetByRoleOptions;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Wait;
 import dev.evenkeel.cli.CommandInJvm;
 import dev.evenkeel.gateway.page.Axe;
@@ -313,7 +314,7 @@ class OperatorPageIT {
     JsonObject paths =
         new JsonObject(
                 HTTP.send(
-                        HttpRequest.newBuilder(URI.create(node.url() + "/openapi.json")).build(),
+                        TestUsers.request(URI.create(node.url() + "/openapi.json")).build(),
                         HttpResponse.BodyHandlers.ofString())
                     .body())
             .getJsonObject("paths");
@@ -360,7 +361,7 @@ class OperatorPageIT {
 
   private int send(Request request, String... headers) throws Exception {
     HttpRequest.Builder builder =
-        HttpRequest.newBuilder(URI.create(node.url() + request.path()))
+        TestUsers.request(URI.create(node.url() + request.path()))
             .method(
                 request.method(),
                 request.body() == null
@@ -429,7 +430,7 @@ class OperatorPageIT {
 
   private String topics(String authorization) throws Exception {
     HttpRequest request =
-        HttpRequest.newBuilder(URI.create(node.url() + "/api/topics"))
+        TestUsers.request(URI.create(node.url() + "/api/topics"))
             .header("authorization", authorization)
             .build();
     return HTTP.send(request, HttpResponse.BodyHandlers.ofString()).body();

@@ -4,6 +4,7 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.LiteMember;
 import io.vertx.core.json.JsonObject;
@@ -94,7 +95,7 @@ class OwnLauncherIT {
       throws Exception {
     return HttpClient.newHttpClient()
         .send(
-            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + httpPort + path))
+            TestUsers.request(URI.create("http://127.0.0.1:" + httpPort + path))
                 .header("Content-Type", "application/json")
                 .POST(HttpRequest.BodyPublishers.ofString(body))
                 .build(),

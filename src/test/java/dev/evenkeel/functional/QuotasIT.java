@@ -5,8 +5,8 @@ import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Wait;
-import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ContextHandler;
 import dev.evenkeel.client.EvenkeelClient;
@@ -56,7 +56,7 @@ class QuotasIT {
   }
 
   private static EvenkeelClient connect(String seeds) {
-    return await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(seeds.split(",")))));
+    return await(Evenkeel.connect(TestUsers.options().setSeeds(List.of(seeds.split(",")))));
   }
 
   private static Message message(int number, int bytes) {

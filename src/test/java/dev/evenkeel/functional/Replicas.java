@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import dev.evenkeel.TestUsers;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -134,7 +135,7 @@ public final class Replicas {
   private static JsonObject ask(HttpClient http, List<Node> nodes) {
     for (Node node : nodes) {
       HttpRequest request =
-          HttpRequest.newBuilder(URI.create(node.url() + "/api/cluster")).timeout(ANSWER).build();
+          TestUsers.request(URI.create(node.url() + "/api/cluster")).timeout(ANSWER).build();
       try {
         HttpResponse<String> answer = http.send(request, HttpResponse.BodyHandlers.ofString());
         if (answer.statusCode() == 200) {

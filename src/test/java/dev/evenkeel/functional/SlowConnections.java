@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static dev.evenkeel.Loops.each;
 
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.bus.frame.FrameKind;
 import dev.evenkeel.bus.frame.Hello;
 import java.io.IOException;
@@ -38,12 +39,15 @@ final class SlowConnections implements AutoCloseable {
 
   SlowConnections(Node node) throws IOException {
     byte[] http =
-        ("POST /api/topics/abused/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000"
+        ("POST /api/topics/abused/messages HTTP/1.1\r\nHost: localhost\r\n"
+                + TestUsers.header()
+                + "Content-Length: 5000"
                 + "\r\nContent-Type: application/octet-stream\r\n\r\n"
                 + "x".repeat(5_000))
             .getBytes(StandardCharsets.US_ASCII);
     for (int i = 0; i < Math.min(WANTED, Footprint.filesMax() - OTHER_FILES); i++) {
-      Hello hello = new Hello(List.of(1), "s-%032x".formatted(i), "evenkeel", "slow", null, 0);
+      Hello hello =
+          new Hello(List.of(1), "s-%032x".formatted(i), "evenkeel", "slow", TestUsers.token(), 0);
       byte[] first = BadClient.frame(FrameKind.HELLO, 0, hello.toJson().toBuffer().getBytes());
       all.add(
           switch (i % 4) {

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Closing;
 import dev.evenkeel.Evenkeel;
-import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
@@ -31,7 +31,7 @@ class SubscriptionIT extends OneNode {
 
   @BeforeAll
   static void connect() {
-    client = await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(node.cluster()))));
+    client = await(Evenkeel.connect(TestUsers.options().setSeeds(List.of(node.cluster()))));
   }
 
   private static ConditionFactory soon() {

@@ -5,6 +5,7 @@ import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Wait;
 import dev.evenkeel.client.BatchHandler;
 import dev.evenkeel.client.BlockingHandler;
@@ -85,7 +86,7 @@ class TracingIT extends OneNode {
   }
 
   private static ClientOptions options() {
-    return new ClientOptions().setSeeds(List.of(node.cluster()));
+    return TestUsers.options().setSeeds(List.of(node.cluster()));
   }
 
   private static ConsumerOptions of(String topic) {

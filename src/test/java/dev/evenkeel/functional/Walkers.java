@@ -3,7 +3,7 @@ package dev.evenkeel.functional;
 import static dev.evenkeel.Futures.await;
 
 import dev.evenkeel.Evenkeel;
-import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.client.ClusterCoordinator;
 import dev.evenkeel.client.ClusterTrack;
 import dev.evenkeel.client.CoordinatorOptions;
@@ -29,7 +29,7 @@ record Walkers(ClusterCoordinator coordinator, Path goal, FileChannel file) {
 
   public static void main(String[] args) throws Exception {
     EvenkeelClient client =
-        await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(args[0].split(",")))));
+        await(Evenkeel.connect(TestUsers.options().setSeeds(List.of(args[0].split(",")))));
     Walkers walkers =
         new Walkers(
             client.coordinator(

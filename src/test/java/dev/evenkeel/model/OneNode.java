@@ -44,8 +44,7 @@ final class OneNode implements Place {
     this.hasUsers = hasUsers;
     node =
         EmbeddedNode.start(
-            Map.of(),
-            hasUsers ? Map.of(FIRST, TestUsers.ALL, SECOND, TestUsers.ALL) : Map.of());
+            Map.of(), hasUsers ? Map.of(FIRST, TestUsers.ALL, SECOND, TestUsers.ALL) : Map.of());
     clients =
         List.of(
             Futures.await(Evenkeel.connect(options(0))),

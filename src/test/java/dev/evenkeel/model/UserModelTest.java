@@ -16,9 +16,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Users who do everything at once, on a real node: what they get is compared with the {@link
  * UserModel}. {@code -Devenkeel.model.seconds=N} begins runs for that long, {@code
  * -Devenkeel.model.seed=N} begins with that seed, {@code -Devenkeel.model.lanes=1} plays one at a
- * time. With {@code
- * -Devenkeel.test.users=true} only those runs are played in which the connections belong to two
- * users.
+ * time. With {@code -Devenkeel.test.users=true} only those runs are played in which the connections
+ * belong to two users.
  */
 class UserModelTest {
   @TempDir Path directory;
