@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.cli.CommandInJvm;
 import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.protocol.HostPort;
+import dev.evenkeel.util.tls.TlsException;
+import dev.evenkeel.util.tls.TlsFiles;
+import dev.evenkeel.util.tls.TlsIdentity;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
@@ -21,8 +25,9 @@ import org.junit.jupiter.api.Assumptions;
 
 /**
  * Whether the nodes of tests have users: with {@code -Devenkeel.test.users=true} they do, and
- * whatever a test does, a user {@code tester} does who may do everything. Else all of this changes
- * nothing. A test that makes users of its own has only these.
+ * whatever a test does, a user {@code tester} does who may do everything. Where tests have several
+ * connections that do the same, every other one belongs to a user {@code second}. Else all of this
+ * changes nothing. A test that makes users of its own has only these.
  */
 public final class TestUsers {
   /** Whether they have. */
@@ -32,27 +37,31 @@ public final class TestUsers {
   public static final String ALL = "produce:*,consume:*,group:*,view:*,admin:*,producer:*";
 
   private static final String VARIABLE = "EVENKEEL_TOKEN_FILE";
+  private static final String CA = "EVENKEEL_CA";
 
   private TestUsers() {}
 
   /** The files, which the first who needs them makes. */
-  private static final class OfTester {
+  private static final class UserFiles {
     static final Path USERS;
-    static final Path TOKEN;
+    static final List<Path> TOKENS = new ArrayList<>();
 
     static {
       try {
         Path directory = Files.createTempDirectory("evenkeel-users-");
         directory.toFile().deleteOnExit();
         USERS = directory.resolve("users.json");
-        TOKEN = directory.resolve("tester.token");
-        StringWriter out = new StringWriter();
-        StringWriter err = new StringWriter();
-        int status =
-            CommandInJvm.run(out, err, "user", "add", USERS.toString(), "tester", "--may", ALL);
-        assertThat(status).as(err.toString()).isZero();
-        Files.writeString(TOKEN, out.toString());
-        TOKEN.toFile().deleteOnExit();
+        for (String name : List.of("tester", "second")) {
+          StringWriter out = new StringWriter();
+          StringWriter err = new StringWriter();
+          int status =
+              CommandInJvm.run(out, err, "user", "add", USERS.toString(), name, "--may", ALL);
+          assertThat(status).as(err.toString()).isZero();
+          Path token = directory.resolve(name + ".token");
+          Files.writeString(token, out.toString());
+          token.toFile().deleteOnExit();
+          TOKENS.add(token);
+        }
         USERS.toFile().deleteOnExit();
       } catch (IOException e) {
         throw new UncheckedIOException(e);
@@ -60,34 +69,91 @@ public final class TestUsers {
     }
   }
 
+  private static String tokenFile(int which) {
+    return UserFiles.TOKENS.get(which % UserFiles.TOKENS.size()).toString();
+  }
+
   /** The arguments of a command; a node that has no users of its own gets these. */
   public static String[] arguments(String... args) {
     List<String> all = new ArrayList<>(Arrays.asList(args));
     if (ON && all.indexOf("serve") == 0 && !all.contains("--users")) {
-      all.addAll(List.of("--users", OfTester.USERS.toString()));
+      all.addAll(List.of("--users", UserFiles.USERS.toString()));
     }
     return all.toArray(String[]::new);
   }
 
   /** The arguments that say to a command over HTTP in this JVM who it is. */
   public static List<String> tokenArguments() {
-    return ON ? List.of("--token-file", OfTester.TOKEN.toString()) : List.of();
+    return ON ? List.of("--token-file", tokenFile(0)) : List.of();
   }
 
   /** The variables that say to a process who it is. */
   public static Map<String, String> variables() {
-    return ON ? Map.of(VARIABLE, OfTester.TOKEN.toString()) : Map.of();
+    return ON ? Map.of(VARIABLE, tokenFile(0)) : Map.of();
   }
 
   /** For a client of the nodes, in a test or in a process that a test has started. */
   public static ClientOptions options() {
-    return new ClientOptions()
-        .setTokenFile(ON ? OfTester.TOKEN.toString() : System.getenv(VARIABLE));
+    return ON
+        ? new ClientOptions().setTokenFile(tokenFile(0))
+        : new ClientOptions().setTokenFile(System.getenv(VARIABLE)).setCa(System.getenv(CA));
+  }
+
+  // Nobody sends a token in clear text to other machines, so nodes there have certificates.
+
+  /** Whether nodes at an address have certificates because of their users. */
+  public static boolean needTls(String address) {
+    return ON && !HostPort.isLoopback(address);
+  }
+
+  /** The arguments of a node on a machine of its own. */
+  public static String[] ofMachine() {
+    return new String[] {"--tls", TestCertificates.OfMachines.DIRECTORY.toString()};
+  }
+
+  /** The variables that a process on a machine of its own has, beside {@link #variables}. */
+  public static Map<String, String> variablesOfMachine() {
+    return ON ? Map.of(CA, authority()) : Map.of();
+  }
+
+  private static String authority() {
+    return TestCertificates.OfMachines.DIRECTORY.resolve("ca.crt").toString();
+  }
+
+  /**
+   * For a client in a test whose nodes are on machines of their own.
+   *
+   * @param which every other one belongs to the second user
+   */
+  public static ClientOptions optionsOfMachine(int which) {
+    return ON ? options().setTokenFile(tokenFile(which)).setCa(authority()) : options();
+  }
+
+  /** For requests to nodes, also to those on machines of their own. */
+  public static HttpClient http() {
+    if (!ON) {
+      return HttpClient.newHttpClient();
+    }
+    try {
+      TlsIdentity trusting = TlsIdentity.open(TlsFiles.trusting(Path.of(authority())));
+      return HttpClient.newBuilder().sslContext(trusting.context()).build();
+    } catch (TlsException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   /** The token; null: there are no users. */
   public static String token() {
-    return ON ? Unchecked.get(() -> Files.readString(OfTester.TOKEN)).strip() : null;
+    return token(0);
+  }
+
+  /**
+   * A token; null: there are no users.
+   *
+   * @param which every other one is that of the second user
+   */
+  public static String token(int which) {
+    return ON ? Unchecked.get(() -> Files.readString(Path.of(tokenFile(which)))).strip() : null;
   }
 
   /** A header line of HTTP that says who asks, with the end of the line; empty: nobody does. */

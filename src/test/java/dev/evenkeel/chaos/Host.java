@@ -1,10 +1,12 @@
 package dev.evenkeel.chaos;
 
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.functional.Surroundings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -52,7 +54,9 @@ public final class Host {
   }
 
   public Surroundings surroundings(Map<String, String> variables) {
-    return new Surroundings(List.of("ip", "netns", "exec", namespace), variables);
+    Map<String, String> all = new HashMap<>(variables);
+    all.putAll(TestUsers.variablesOfMachine());
+    return new Surroundings(List.of("ip", "netns", "exec", namespace), all);
   }
 
   /** Runs a short command on it, which must succeed. */

@@ -62,6 +62,7 @@ final class ManyNodes implements Place {
   private final Violations violations = new Violations();
   private final Vertx vertx = Vertx.vertx();
   private final List<User> users = new ArrayList<>();
+  private final AtomicInteger connected = new AtomicInteger();
   private final AtomicInteger shocks = new AtomicInteger();
   private final List<Step> done = new CopyOnWriteArrayList<>();
 
@@ -97,7 +98,7 @@ final class ManyNodes implements Place {
   @Override
   public Future<EvenkeelClient> connect(Vertx own) {
     List<String> seeds = machines.nodes().values().stream().map(Node::cluster).toList();
-    return Evenkeel.connect(own, TestUsers.options().setSeeds(seeds));
+    return Evenkeel.connect(own, TestUsers.optionsOfMachine(connected.getAndIncrement()).setSeeds(seeds));
   }
 
   /**
@@ -134,7 +135,7 @@ final class ManyNodes implements Place {
 
   @Override
   public String token(int which) {
-    return TestUsers.token();
+    return TestUsers.token(which);
   }
 
   @Override

@@ -20,7 +20,7 @@ final class Monitor {
 
   private final List<String> urls;
   private final Path events;
-  private final HttpClient http = HttpClient.newHttpClient();
+  private final HttpClient http = TestUsers.http();
   private int turn;
 
   Monitor(List<String> urls, Path events) {

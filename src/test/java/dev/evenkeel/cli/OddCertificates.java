@@ -10,6 +10,18 @@ import java.util.List;
 public final class OddCertificates {
   private OddCertificates() {}
 
+  /** Writes one certificate for nodes at many addresses, and its authority. */
+  public static void write(Path directory, List<String> addresses) throws IOException {
+    Path work = Files.createTempDirectory("certificate-of-many");
+    try {
+      DevCertificates authority = new DevCertificates(work.resolve("store.p12"));
+      authority.authority("applications");
+      authority.certificate("evenkeel", "ip:" + String.join(",ip:", addresses), directory);
+    } finally {
+      DurableFiles.deleteTree(work);
+    }
+  }
+
   /**
    * Writes {@code n1} to {@code n4}, {@code stranger}, which names no node of these, and {@code
    * expired}, which names n2 and was valid until a week ago. Each is a directory as {@code certs

@@ -36,7 +36,7 @@ public final class Node implements AutoCloseable {
   private final List<String> settings = new ArrayList<>();
 
   /** Of each run its own: connections to the run before would break under the next request. */
-  private HttpClient http = HttpClient.newHttpClient();
+  private HttpClient http = TestUsers.http();
 
   private Jar.Running process;
   private List<String> jvmOptions;
@@ -57,8 +57,8 @@ public final class Node implements AutoCloseable {
 
   /** A node that has an address of its own, with the usual ports. */
   public static Node at(Path directory, String address, Surroundings surroundings) {
-    return new Node(directory, address, 5701, 8080)
-        .with("--host", address, "--insecure")
+    Node node = new Node(directory, address, 5701, 8080).with("--host", address, "--insecure");
+    return node.with(TestUsers.needTls(address) ? TestUsers.ofMachine() : new String[0])
         .in(surroundings);
   }
 
@@ -111,7 +111,7 @@ public final class Node implements AutoCloseable {
     args.addAll(settings);
     args.addAll(List.of(more));
     String name = "node-" + ++starts;
-    http = HttpClient.newHttpClient();
+    http = TestUsers.http();
     List<String> options = settings.isEmpty() ? Jar.USUAL_OPTIONS : Jar.CROWD_OPTIONS;
     process =
         Jar.unfed(
@@ -170,7 +170,7 @@ public final class Node implements AutoCloseable {
   }
 
   public String url() {
-    return "http://" + new HostPort(address, httpPort);
+    return (TestUsers.needTls(address) ? "https://" : "http://") + new HostPort(address, httpPort);
   }
 
   /** Runs a command of the administrative kind against this node; it must succeed. */

@@ -97,7 +97,7 @@ public final class Replicas {
     if (alive.size() < 2) {
       return;
     }
-    HttpClient http = HttpClient.newHttpClient();
+    HttpClient http = TestUsers.http();
     String obstacle = await(() -> ask(http, alive));
     if (!obstacle.isEmpty()) {
       throw new AssertionError(obstacle);

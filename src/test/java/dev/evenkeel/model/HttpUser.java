@@ -26,7 +26,7 @@ final class HttpUser {
   private static final long PAUSE_MILLIS = 250;
   private static final int UNAVAILABLE = 503;
 
-  private final HttpClient http = HttpClient.newHttpClient();
+  private final HttpClient http = TestUsers.http();
   private final IntFunction<String> address;
 
   /** Null: the nodes have no users. */
