@@ -70,7 +70,7 @@ public final class Runs {
     focus = what;
     shrinks = false;
     patience = FOCUS_PATIENCE;
-    possible.removeIf(step -> faulty(step) && !what.has(step));
+    possible.removeIf(step -> (faulty(step) || step == Step.TAKE_NAME) && !what.has(step));
     return this;
   }
 

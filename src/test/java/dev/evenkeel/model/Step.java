@@ -24,6 +24,7 @@ public enum Step {
   SUBSCRIBE(3),
   UNSUBSCRIBE(3),
   LEAVE(3),
+  TAKE_NAME(2),
   EXPIRE(3),
   HANG(2),
   PAUSE(2),

@@ -20,6 +20,7 @@ import dev.evenkeel.model.UserModel.Topic;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -193,6 +194,7 @@ final class Users {
           case SUBSCRIBE -> subscribe(a, b);
           case UNSUBSCRIBE -> unsubscribe(a, b);
           case LEAVE -> leave(a);
+          case TAKE_NAME -> takeName(a);
           case EXPIRE -> expire(a);
           case HANG -> hang();
           case PAUSE -> pause(leased(a), null);
@@ -453,10 +455,13 @@ final class Users {
     } else if (broadcast) {
       name = group.name.substring(group.name.indexOf('/') + 1);
     }
-    return join(joined, name, names);
+    return join(joined, name, names, number(made));
   }
 
-  private boolean join(Group group, String name, List<String> names) {
+  /**
+   * @param number of the connection that it uses
+   */
+  private boolean join(Group group, String name, List<String> names, int number) {
     var options = group.kind.options(Shown.realName(group), name, names);
     if (group.kind.mode() == Mode.BROADCAST) {
       options.setOffsetsDirectory(directory.resolve(name).toString());
@@ -467,7 +472,6 @@ final class Users {
     long asked = model.moment();
     model.joins(group, name);
     Handlers handlers = new Handlers(model, group, new Worker(), outputs.get(group.name));
-    int number = number(made);
     EvenkeelClient client = place.client(number);
     Future<Consumer> joining =
         group.kind.mode() == Mode.SINGLETON
@@ -480,7 +484,15 @@ final class Users {
       model.leaves(group, name);
       return false;
     }
-    consumer.onEnd(why -> model.fault(Promise.ANSWERS, name + " of " + group + " ended: " + why));
+    consumer.onEnd(
+        why -> {
+          io.vertx.core.Promise<Throwable> expected = replaced.get(consumer);
+          if (expected == null) {
+            model.fault(Promise.ANSWERS, name + " of " + group + " ended: " + why);
+          } else {
+            expected.tryComplete(why);
+          }
+        });
     joined(
         new Member(
             name,
@@ -493,6 +505,52 @@ final class Users {
         names,
         asked);
     return true;
+  }
+
+  /** Consumers whose name another one takes, and why they end. */
+  private final Map<Consumer, io.vertx.core.Promise<Throwable>> replaced =
+      new ConcurrentHashMap<>();
+
+  /**
+   * A program at the other connection, which may be another user's, begins a member of the name of
+   * one that runs: that one ends.
+   */
+  private boolean takeName(int which) {
+    Member former =
+        any(
+            members.stream()
+                .filter(each -> each.consumer != null)
+                .filter(each -> each.group.kind.mode() != Mode.BROADCAST)
+                .toList(),
+            which);
+    if (former == null) {
+      return false;
+    }
+    Group group = former.group;
+    List<String> names = names(group, which);
+    if (names.isEmpty()) {
+      return false;
+    }
+    log.add("another takes the name " + former.name + " of " + group);
+    io.vertx.core.Promise<Throwable> ended = io.vertx.core.Promise.promise();
+    replaced.put(former.consumer, ended);
+    model.shake(group, System.currentTimeMillis());
+    model.leaves(group, former.name);
+    int other = former.client == number(0) ? number(1) : number(0);
+    boolean joined = join(group, former.name, names, other);
+    // It may have joined even if nobody has said so.
+    Throwable why =
+        answers.ask(
+            "the former " + former.name + " of " + group + " ends",
+            BEGIN_MAX,
+            joined ? ended.future() : Future.succeededFuture(null));
+    if (why != null && RefusedException.of(why).refusal() != Refusal.MEMBER_REPLACED) {
+      model.fault(Promise.ANSWERS, former.name + " of " + group + " was replaced: " + why);
+    }
+    members.remove(former);
+    closing.add(former.leave.get().otherwiseEmpty());
+    model.shake(group, System.currentTimeMillis());
+    return joined;
   }
 
   private void joined(Member member, List<String> names, long asked) {
