@@ -1,15 +1,24 @@
 package dev.evenkeel.functional;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.TestUsers;
 import java.io.File;
 import java.io.IOException;
+import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
 
 /** Runs a class of the tests' class path in a process of its own. */
 public final class Program {
@@ -18,6 +27,11 @@ public final class Program {
   static final Path CLIENT_JAR =
       Path.of(System.getProperty("evenkeel.client.jar", "target/evenkeel-client.jar"))
           .toAbsolutePath();
+
+  private static final String EXAMPLES = "examples.";
+
+  /** The classes of examples that show a token, by their names. */
+  private static final Map<String, Path> WITH_TOKEN = new ConcurrentHashMap<>();
 
   private static final Path TEST_CLASSES = Path.of("target/test-classes").toAbsolutePath();
 
@@ -112,9 +126,40 @@ public final class Program {
       Path directory, String name, List<String> classPath, String main, String... args) {
     List<String> command = new ArrayList<>(List.of(Jar.JAVA.toString(), "-Xmx256m"));
     command.addAll(Jar.USUAL_OPTIONS);
-    command.addAll(List.of("-cp", String.join(File.pathSeparator, classPath), main));
+    List<String> all = new ArrayList<>(classPath);
+    if (TestUsers.ON && main.startsWith(EXAMPLES)) {
+      all.add(0, WITH_TOKEN.computeIfAbsent(main, Program::withToken).toString());
+    }
+    command.addAll(List.of("-cp", String.join(File.pathSeparator, all), main));
     command.addAll(List.of(args));
     return Jar.unfed(Jar.launch(command, Surroundings.NONE, directory, name));
+  }
+
+  /** The classes of an example whose clients show the token of the tests' user. */
+  private static Path withToken(String main) {
+    try {
+      Path source = Path.of("src/test/java", main.replace('.', '/') + ".java");
+      Path to = Files.createTempDirectory("example-with-token");
+      Path changed = to.resolve(source.getFileName());
+      Files.writeString(
+          changed,
+          Files.readString(source)
+              .replace("new ClientOptions()", TestUsers.class.getName() + ".options()"));
+      StringWriter errors = new StringWriter();
+      JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+      List<String> options =
+          List.of("-proc:none", "-cp", System.getProperty("java.class.path"), "-d", to.toString());
+      try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
+        boolean compiled =
+            compiler
+                .getTask(errors, files, null, options, null, files.getJavaFileObjects(changed))
+                .call();
+        assertThat(compiled).as(errors.toString()).isTrue();
+      }
+      return to;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /**
