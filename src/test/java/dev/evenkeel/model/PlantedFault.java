@@ -473,7 +473,16 @@ enum PlantedFault {
       "      nobodyListens();\n      return Future.failedFuture(nobody);",
       "      return failed(\"%s: %s\", \"nobody\");",
       Promise.DEAD_LETTERS,
-      Promise.NOTHING_IS_LOST);
+      Promise.NOTHING_IS_LOST),
+
+  /** The name of a member is its user's for good. */
+  NO_OTHER_USER_TAKES_THE_NAME_OF_A_MEMBER(
+      "dispatcher/core/MemberTable.java",
+      new Focus(Set.of(Step.TAKE_NAME, Step.JOIN), kind -> kind.mode() == Mode.SHARDED),
+      "    Member member = live.get(beat.member());\n"
+          + "    if (member != null && member.instance().equals(instance)) {",
+      "    Member member = live.get(beat.member());\n    if (member != null) {",
+      Promise.ANSWERS);
 
   /** The source below {@code src/main/java/dev/evenkeel}. */
   final String file;

@@ -36,7 +36,7 @@ public final class PlayMain {
     int lanes = Integer.parseInt(args[3]);
     int status = BROKEN;
     try {
-      Runs runs = new Runs(new OneNode(false), directory).looksFor(focus);
+      Runs runs = new Runs(new OneNode(focus.has(Step.TAKE_NAME)), directory).looksFor(focus);
       long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(Long.parseLong(args[4]));
       try {
         runs.play(first, lanes, seed -> System.nanoTime() < until);
