@@ -348,7 +348,10 @@ final class ManyNodes implements Place {
   @Override
   public void awaitReady() {
     if (!Conditions.within(
-        READY_SECONDS, () -> Futures.await(client(0).admin().topics()) != null)) {
+        READY_SECONDS,
+        () ->
+            Futures.await(client(0).admin().topics()) != null
+                && Futures.await(client(1).admin().topics()) != null)) {
       throw new AssertionError("nobody answers users");
     }
     assertSound();

@@ -62,6 +62,9 @@ class MetricsIT {
           .map(name -> "evenkeel_tls_" + name)
           .toList();
 
+  /** Served only where users hold something. */
+  private static final Set<String> OF_USERS = Set.of("evenkeel_share_held");
+
   /** Served only where members have rates, or read in mode broadcast. */
   private static final Set<String> OF_PACED_GROUPS =
       Set.of(
@@ -254,6 +257,7 @@ class MetricsIT {
     served.addAll(OF_LEVEL_GROUPS);
     served.addAll(OF_DEDUP_GROUPS);
     served.addAll(OF_PACED_GROUPS);
+    served.addAll(OF_USERS);
     served.addAll(OF_TLS);
     return served;
   }

@@ -40,6 +40,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.Predicate;
@@ -139,6 +140,7 @@ final class Users {
   private final Map<Topic, Long> quotas = new HashMap<>();
 
   private final List<Future<?>> closing = new ArrayList<>();
+  private final AtomicInteger asked = new AtomicInteger();
   private int made;
 
   private final int faultsBefore;
@@ -228,8 +230,9 @@ final class Users {
 
   // ---- Asking
 
+  /** Each request goes over the other connection, which may be another user's. */
   private Admin admin() {
-    return client(0).admin();
+    return client(asked.getAndIncrement()).admin();
   }
 
   /** The number of one of the connections of this lane. */

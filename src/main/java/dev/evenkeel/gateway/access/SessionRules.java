@@ -158,7 +158,10 @@ public final class SessionRules {
       }
     } else if (tag != 0) {
       if (tag != principal.producerTag()) {
-        throw Refusal.FORBIDDEN.error("the producer %s is that of another user", id);
+        throw Refusal.FORBIDDEN.error(
+            "the producer %s is that of another user: show the token of the user who began it, or"
+                + " its spool",
+            id);
       }
     } else {
       String name = id == 0 ? null : ids.producer(id);
