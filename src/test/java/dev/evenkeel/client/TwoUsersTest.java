@@ -18,8 +18,10 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -150,11 +152,16 @@ class TwoUsersTest {
   void whatOneBeganTheOtherChanges() {
     node.createTopic("later", 1);
     Producer producer = await(first.producer(new ProducerOptions().setTopic("later")));
+    // Nodes that have just started do not give ids yet.
     String waits =
-        await(producer.sendAt(
-                Message.builder("1").build(),
-                Instant.now().plusSeconds(600)))
-            .delayedId();
+        Awaitility.await("a delayed message with an id")
+            .until(
+                () ->
+                    await(
+                            producer.sendAt(
+                                Message.builder("1").build(), Instant.now().plusSeconds(600)))
+                        .delayedId(),
+                Objects::nonNull);
     await(second.admin().cancelDelayed("later", waits));
     await(producer.send("k", bytes("2")));
     List<String> got = new CopyOnWriteArrayList<>();
