@@ -98,7 +98,8 @@ final class ManyNodes implements Place {
   @Override
   public Future<EvenkeelClient> connect(Vertx own) {
     List<String> seeds = machines.nodes().values().stream().map(Node::cluster).toList();
-    return Evenkeel.connect(own, TestUsers.optionsOfMachine(connected.getAndIncrement()).setSeeds(seeds));
+    return Evenkeel.connect(
+        own, TestUsers.optionsOfMachine(connected.getAndIncrement()).setSeeds(seeds));
   }
 
   /**

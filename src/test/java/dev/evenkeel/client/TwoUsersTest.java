@@ -42,9 +42,7 @@ class TwoUsersTest {
 
   @BeforeAll
   void start() {
-    node =
-        EmbeddedNode.start(
-            Map.of(), Map.of("first", TestUsers.ALL, "second", TestUsers.ALL));
+    node = EmbeddedNode.start(Map.of(), Map.of("first", TestUsers.ALL, "second", TestUsers.ALL));
     first = await(Evenkeel.connect(node.clientOptions("first")));
     second = await(Evenkeel.connect(node.clientOptions("second")));
   }
