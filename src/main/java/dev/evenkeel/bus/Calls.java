@@ -179,6 +179,16 @@ public final class Calls {
   public static final Call<String, List<ClusterUser>> READ_USERS =
       new Call<>(Op.READ_USERS, TEXT, Codec.list(RecordCodec.USER));
 
+  /**
+   * @param producers ids
+   */
+  public record ReadProducers(int dataGroup, List<Long> producers) {}
+
+  /** Which of some producers a data group remembers. To its leader. */
+  public static final Call<ReadProducers, List<Long>> READ_PRODUCERS =
+      new Call<>(
+          Op.READ_PRODUCERS, Codec.record(ReadProducers.class, I32, Codec.NUMBERS), Codec.NUMBERS);
+
   // ---- Shards
 
   /**

@@ -76,6 +76,13 @@ public final class GroupQuestions {
   public record Live(@Nullable String live) {}
 
   /**
+   * Asks how many members each user has, as {@link ShareUse} in a list.
+   *
+   * @param memberUse any value
+   */
+  public record MemberUse(boolean memberUse) {}
+
+  /**
    * Asks for an {@code api.GroupView}, or for a summary of each group.
    *
    * @param group null: all

@@ -64,7 +64,8 @@ public enum Op {
   MOVE_DELAYED(At.DATA, Who.NODES, false),
   FIND_MOVED(At.CONTROL, Who.MEMBERS, true),
   READ_SHARES(At.CONTROL, Who.MEMBERS, true),
-  READ_USERS(At.CONTROL, Who.MEMBERS, true);
+  READ_USERS(At.CONTROL, Who.MEMBERS, true),
+  READ_PRODUCERS(At.CONTROL, Who.NODES, true);
 
   /** The address of a broker at which it is answered. */
   private enum At {

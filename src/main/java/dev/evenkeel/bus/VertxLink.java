@@ -23,6 +23,13 @@ import java.util.function.Function;
 public final class VertxLink implements Link {
   private final Vertx vertx;
   private final String clusterMember;
+
+  /** On whose behalf it sends requests; null: nobody's. */
+  private final String user;
+
+  /** Has the state: this link, or the one from which it was made. */
+  private final VertxLink root;
+
   private final List<Consumer<State>> stateHandlers = new CopyOnWriteArrayList<>();
   private final List<Registration> registrations = new CopyOnWriteArrayList<>();
   private volatile State state = State.CONNECTED;
@@ -33,7 +40,21 @@ public final class VertxLink implements Link {
   public VertxLink(Vertx vertx, String clusterMember) {
     this.vertx = vertx;
     this.clusterMember = clusterMember;
+    user = null;
+    root = this;
     FrameCodec.register(vertx);
+  }
+
+  private VertxLink(VertxLink root, String user) {
+    vertx = root.vertx;
+    clusterMember = root.clusterMember;
+    this.user = user;
+    this.root = root;
+  }
+
+  /** The same link, whose requests name a user: see {@link #requestFor}. It need not be closed. */
+  public VertxLink onBehalfOf(String user) {
+    return new VertxLink(root, user);
   }
 
   @Override
@@ -43,33 +64,34 @@ public final class VertxLink implements Link {
 
   @Override
   public Future<Buffer> request(String address, Buffer body, long timeoutMillis) {
-    State now = state;
-    if (now != State.CONNECTED) {
-      return Future.failedFuture(notConnected(now));
-    }
-    return send(vertx, address, body, timeoutMillis);
+    return request(address, body, timeoutMillis, null);
   }
 
   @Override
   public Future<Buffer> request(
       String address, Buffer body, long timeoutMillis, String traceparent) {
-    State now = state;
-    if (traceparent == null || now != State.CONNECTED) {
-      return request(address, body, timeoutMillis);
+    return request(user, address, body, timeoutMillis, traceparent);
+  }
+
+  private Future<Buffer> request(
+      String sender, String address, Buffer body, long timeoutMillis, String traceparent) {
+    State now = state();
+    if (now != State.CONNECTED) {
+      return Future.failedFuture(notConnected(now));
     }
-    DeliveryOptions options =
-        FrameCodec.options(body, timeoutMillis).addHeader(Frames.TRACEPARENT, traceparent);
+    DeliveryOptions options = FrameCodec.options(body, timeoutMillis);
+    if (traceparent != null) {
+      options.addHeader(Frames.TRACEPARENT, traceparent);
+    }
+    if (sender != null) {
+      options.addHeader(Frames.USER, sender);
+    }
     return send(vertx, address, address, body, options);
   }
 
   @Override
   public Future<Buffer> requestFor(String user, String address, Buffer body, long timeoutMillis) {
-    State now = state;
-    if (user == null || now != State.CONNECTED) {
-      return request(address, body, timeoutMillis);
-    }
-    DeliveryOptions options = FrameCodec.options(body, timeoutMillis).addHeader(Frames.USER, user);
-    return send(vertx, address, address, body, options);
+    return request(user, address, body, timeoutMillis, null);
   }
 
   /** The refusal of a request in any state but CONNECTED; the request is not sent. */
@@ -171,22 +193,22 @@ public final class VertxLink implements Link {
 
   @Override
   public State state() {
-    return state;
+    return root.state;
   }
 
   @Override
   public void onState(Consumer<State> handler) {
-    stateHandlers.add(handler);
+    root.stateHandlers.add(handler);
   }
 
   @Override
   public void offState(Consumer<State> handler) {
-    stateHandlers.remove(handler);
+    root.stateHandlers.remove(handler);
   }
 
   @Override
   public String clusterMember() {
-    return state == State.CONNECTED ? clusterMember : null;
+    return state() == State.CONNECTED ? clusterMember : null;
   }
 
   /**
@@ -213,7 +235,9 @@ public final class VertxLink implements Link {
   /** Ends all listening; the Vert.x stays open. */
   @Override
   public Future<Void> close() {
-    change(State.CLOSED);
+    if (root == this) {
+      change(State.CLOSED);
+    }
     registrations.forEach(Registration::end);
     return Future.succeededFuture();
   }

@@ -9,6 +9,7 @@ import dev.evenkeel.bus.GroupQuestions.Forget;
 import dev.evenkeel.bus.GroupQuestions.Live;
 import dev.evenkeel.bus.GroupQuestions.Look;
 import dev.evenkeel.bus.GroupQuestions.MemberId;
+import dev.evenkeel.bus.GroupQuestions.MemberUse;
 import dev.evenkeel.bus.GroupQuestions.Plan;
 import dev.evenkeel.bus.GroupQuestions.Rebalances;
 import dev.evenkeel.bus.GroupQuestions.Reset;
@@ -516,6 +517,13 @@ public final class DispatcherVerticle extends VerticleBase {
         all,
         WhatIfForgotten.class,
         (asked, message) -> whatIfForgotten(serving(), asked.whatIfForgotten(), message));
+    on(
+        all,
+        MemberUse.class,
+        (asked, message) ->
+            message.reply(
+                Frames.answer(
+                    RecordJson.json(serving().core().memberUse()).toBuffer().getBytes())));
     on(all, Live.class, (asked, message) -> live(serving(), asked.live(), message));
     on(all, Look.class, (asked, message) -> look(serving(), asked.group(), message));
     return all;

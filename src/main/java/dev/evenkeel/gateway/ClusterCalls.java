@@ -173,6 +173,27 @@ final class ClusterCalls {
   }
 
   /**
+   * As {@link #toMetaLeader(Call, Object)}, on behalf of a user.
+   *
+   * @param user null: none
+   */
+  <Q, A> Future<A> toMetaLeader(Call<Q, A> call, Q question, String user) {
+    Buffer request = call.request(question);
+    return answer(
+            "meta",
+            call.op().onlyAsks(),
+            retry ->
+                leaders.ask(
+                    ClusterView.META,
+                    retry,
+                    (group, leader) ->
+                        link.requestFor(
+                                user, Addresses.control(leader), request, REQUEST_TIMEOUT_MILLIS)
+                            .map(Frames::answerBody)))
+        .map(call::answered);
+  }
+
+  /**
    * @param group number of the data group, or {@link ClusterView#META}
    */
   <Q, A> Future<A> toDataLeader(int group, Call<Q, A> call, Q question) {

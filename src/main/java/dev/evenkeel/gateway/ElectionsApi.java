@@ -14,6 +14,7 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.share.Scarce;
 import dev.evenkeel.client.ElectionOptions;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.internal.EvenkeelClientImpl;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -94,7 +95,7 @@ final class ElectionsApi {
     return candidates
         .open(
             asked.user(),
-            () -> client.election(options, career),
+            () -> EvenkeelClientImpl.onBehalfOf(client, asked.user()).election(options, career),
             (candidate, id) ->
                 new PolledCandidate(
                     vertx,

@@ -12,6 +12,7 @@ import dev.evenkeel.client.ClusterCoordinator;
 import dev.evenkeel.client.ClusterTrack;
 import dev.evenkeel.client.CoordinatorOptions;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.internal.EvenkeelClientImpl;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Context;
@@ -189,8 +190,9 @@ final class OpenedTracks {
   /** A track, and the coordinator that was made for it alone. */
   private record Begun(ClusterCoordinator coordinator, ClusterTrack track) {}
 
-  private Future<Begun> begin(CoordinatorOptions options, String name) {
-    ClusterCoordinator coordinator = client.coordinator(options);
+  private Future<Begun> begin(CoordinatorOptions options, String name, String user) {
+    ClusterCoordinator coordinator =
+        EvenkeelClientImpl.onBehalfOf(client, user).coordinator(options);
     return coordinator
         .track(name)
         .map(track -> new Begun(coordinator, track))
@@ -206,7 +208,7 @@ final class OpenedTracks {
     return tracks
         .open(
             asked.user(),
-            () -> begin(options, asked.name()),
+            () -> begin(options, asked.name(), asked.user()),
             (begun, id) -> new Opened(id, asked, begun.coordinator(), begun.track()))
         .map(
             opened -> {

@@ -20,7 +20,7 @@ record QuotasApi(ClusterCalls calls) {
   void serve(ApiAnswers answers) {
     answers
         .on(Operations.LIST_QUOTAS, this::list)
-        .on(Operations.SET_QUOTA, this::set)
+        .by(Operations.SET_QUOTA, this::set)
         .on(Operations.CLEAR_QUOTA, this::clear);
   }
 
@@ -37,7 +37,7 @@ record QuotasApi(ClusterCalls calls) {
                     .toList());
   }
 
-  private Future<QuotaView> set(SetQuota asked) {
+  private Future<QuotaView> set(SetQuota asked, String user) {
     long periodMillis = asked.periodMillis() == null ? PERIOD_MILLIS_DEFAULT : asked.periodMillis();
     Quota quota =
         new Quota(
@@ -54,7 +54,7 @@ record QuotasApi(ClusterCalls calls) {
     if (quota.messages() == 0 && asked.periodMillis() != null) {
       throw Refusal.INVALID.error("'periodMillis' is the period of 'messages', which is missing");
     }
-    return submit(quota).map(done -> QuotaView.of(quota));
+    return submit(quota, user).map(done -> QuotaView.of(quota));
   }
 
   private static long orNone(Long limit) {
@@ -62,11 +62,14 @@ record QuotasApi(ClusterCalls calls) {
   }
 
   private Future<ClearedQuota> clear(ClearQuota asked) {
-    return submit(Quota.none(asked.kind(), asked.name()).check())
+    return submit(Quota.none(asked.kind(), asked.name()).check(), null)
         .map(done -> new ClearedQuota(asked.kind(), asked.name(), true));
   }
 
-  private Future<Void> submit(Quota quota) {
-    return calls.submit(new MetaCommand.SetQuota(quota)).mapEmpty();
+  private Future<Void> submit(Quota quota, String user) {
+    return calls
+        .toMetaLeader(Calls.SUBMIT_META, new MetaCommand.SetQuota(quota), user)
+        .map(Calls::taken)
+        .mapEmpty();
   }
 }

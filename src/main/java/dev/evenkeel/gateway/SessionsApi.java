@@ -27,6 +27,7 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerStream.Finishing;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.internal.EvenkeelClientImpl;
 import dev.evenkeel.client.internal.member.AddressHandler;
 import dev.evenkeel.client.internal.member.AddressOptions;
 import dev.evenkeel.gateway.access.Access;
@@ -138,7 +139,7 @@ final class SessionsApi {
     if (address == null) {
       return opened(
           asked.user(),
-          () -> client.stream(options, Finishing.MANUAL),
+          () -> ofUser(asked.user()).stream(options, Finishing.MANUAL),
           (stream, id) ->
               new PolledConsumer(
                   vertx,
@@ -151,7 +152,7 @@ final class SessionsApi {
     AddressHandler handler = address.handler(vertx, options);
     return opened(
         asked.user(),
-        () -> client.consumer(options, handler),
+        () -> ofUser(asked.user()).consumer(options, handler),
         (consumer, id) ->
             new AddressSession(
                 vertx,
@@ -162,6 +163,11 @@ final class SessionsApi {
                 asked.expiresMs(),
                 () -> requireAll(needs, asked.user()),
                 () -> sessions.ended(id)));
+  }
+
+  /** Members that it starts are the user's. */
+  private EvenkeelClient ofUser(String user) {
+    return EvenkeelClientImpl.onBehalfOf(client, user);
   }
 
   /** Refuses a user who may not open such a session any more. */

@@ -1,15 +1,20 @@
 package dev.evenkeel.gateway;
 
 import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.api.ShareView;
 import dev.evenkeel.bus.Calls;
+import dev.evenkeel.bus.GroupQuestions;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.ShareUse;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** Lists what users hold of what is scarce, as each node that answers says. */
 record SharesApi(Link link, ClusterCalls calls) {
@@ -26,10 +31,38 @@ record SharesApi(Link link, ClusterCalls calls) {
     return calls
         .view()
         .compose(
-            view ->
-                ClusterCalls.ofEachNode(
-                    link, Calls.READ_SHARES, ClusterStatus.nodes(view), SharesApi::read))
-        .map(SharesApi::join);
+            view -> {
+              Future<Map<String, List<ShareUse>>> nodes =
+                  ClusterCalls.ofEachNode(
+                      link, Calls.READ_SHARES, ClusterStatus.nodes(view), SharesApi::read);
+              return members()
+                  .compose(
+                      members ->
+                          nodes.map(
+                              byNode -> {
+                                if (view.metaLeader() != null) {
+                                  byNode.merge(view.metaLeader(), members, SharesApi::both);
+                                }
+                                return join(byNode);
+                              }));
+            });
+  }
+
+  /** As the dispatcher says, which is where meta is led. */
+  private Future<List<ShareUse>> members() {
+    return calls
+        .askDispatcher(new GroupQuestions.MemberUse(true))
+        .map(
+            answer ->
+                new JsonArray(answer)
+                    .stream()
+                        .map(each -> RecordJson.of(ShareUse.class).read((JsonObject) each))
+                        .toList())
+        .otherwise(List.of());
+  }
+
+  private static List<ShareUse> both(List<ShareUse> some, List<ShareUse> others) {
+    return Stream.concat(some.stream(), others.stream()).toList();
   }
 
   private static Future<List<ShareUse>> read(Future<Buffer> answer) {

@@ -40,7 +40,7 @@ record TopicsApi(ClusterCalls calls, ReadyApi ready) {
   void serve(ApiAnswers answers) {
     answers
         .on(Operations.LIST_TOPICS, this::list)
-        .on(Operations.CREATE_TOPIC, this::create)
+        .by(Operations.CREATE_TOPIC, this::create)
         .on(Operations.DESCRIBE_TOPIC, this::describe)
         .on(Operations.CONFIGURE_TOPIC, this::configure)
         .on(Operations.RESHARD_TOPIC, this::reshard)
@@ -85,13 +85,16 @@ record TopicsApi(ClusterCalls calls, ReadyApi ready) {
     return change(Calls.RESHARD_TOPIC, new Calls.ReshardTopic(asked.name(), asked.shards()));
   }
 
-  private Future<TopicView> create(CreateTopic asked) {
-    return change(
-        Calls.CREATE_TOPIC,
-        new Calls.CreateTopic(
-            Names.check("topic", asked.name()),
-            asked.shards(),
-            asked.limits().over(TopicConfig.DEFAULT)));
+  private Future<TopicView> create(CreateTopic asked, String user) {
+    return calls
+        .toMetaLeader(
+            Calls.CREATE_TOPIC,
+            new Calls.CreateTopic(
+                Names.check("topic", asked.name()),
+                asked.shards(),
+                asked.limits().over(TopicConfig.DEFAULT)),
+            user)
+        .map(reply -> view(topicOf(reply), null));
   }
 
   private Future<TopicView> configure(ConfigureTopic asked) {

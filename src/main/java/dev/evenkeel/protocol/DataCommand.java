@@ -457,8 +457,15 @@ public sealed interface DataCommand {
   /**
    * Fences every lower epoch of a producer in this log group. Refuses PRODUCER_FENCED if a higher
    * one is known. Answers {@link Reply.OfSequences}: the last sequence taken of the former epoch.
+   *
+   * @param ownerTag of the user whose program has sent it, if the id has no tag, see {@link
+   *     ProducerIds}: only nodes say so. 0: the id says it, or there are no users
    */
-  record OpenProducer(long producerId, int epoch) implements DataCommand, OfClients {}
+  record OpenProducer(long producerId, int epoch, int ownerTag) implements DataCommand, OfClients {
+    public OpenProducer(long producerId, int epoch) {
+      this(producerId, epoch, 0);
+    }
+  }
 
   /**
    * Moves delayed batches that are due at the time of the entry into their shards: those due first

@@ -116,6 +116,9 @@ public final class Limits {
   /** Group and shard pairs whose handlers publish, in one log group. */
   public static final int PUBLISHERS_MAX = 100_000;
 
+  /** Most names of producers that one command is about. */
+  public static final int PRODUCERS_A_COMMAND_MAX = 1_000;
+
   /** Longest text of an error that is kept. */
   public static final int ERROR_CHARS_MAX = 1_000;
 

@@ -260,6 +260,21 @@ public sealed interface MetaCommand {
   }
 
   /**
+   * Says which names of producers are in use, and forgets others. What was used in the meantime is
+   * not forgotten. At most {@link Limits#PRODUCERS_A_COMMAND_MAX} in all.
+   *
+   * @param used names of producers that a data log group remembers
+   * @param unused names of those that none does
+   */
+  record TendProducers(List<String> used, List<String> unused) implements MetaCommand {
+    @Override
+    public void check() {
+      used.forEach(name -> Names.check("producer", name));
+      unused.forEach(name -> Names.check("producer", name));
+    }
+  }
+
+  /**
    * Adds moves to the rebalance history, or figures to moves that it has: by group, shard and
    * epoch, so that it may be repeated. At most {@link Limits#MOVES_A_COMMAND_MAX}.
    *
@@ -398,6 +413,29 @@ public sealed interface MetaCommand {
       if (topic == null && shard != Pause.ALL_SHARDS) {
         throw INVALID.error("shard %s without a topic: name the shard's topic", shard);
       }
+    }
+  }
+
+  /**
+   * A command that a user's program has sent: what it makes is the user's. Only nodes say so. The
+   * reply is that to the command.
+   *
+   * @param user its name
+   * @param command any other
+   */
+  record ByUser(@Nullable String user, MetaCommand command) implements MetaCommand {
+    @Override
+    public void check() {
+      checkUser();
+      command.check();
+    }
+
+    /** The name of the user, of whom there is one. */
+    public String checkUser() {
+      if (user == null || user.isEmpty() || command instanceof ByUser) {
+        throw INVALID.error("a command of one user: not of none, nor of two");
+      }
+      return user;
     }
   }
 

@@ -9,11 +9,15 @@ import java.nio.ByteBuffer;
  * can check an id without asking anybody, and no id can be used by guessing its number.
  *
  * <pre>
+ * bit 62       the producer has a name, and bits 0-60 are a hash of it
  * bit 61       a spool sends again what was not taken, see {@link SpoolPublisher}
  * bit 60       the tag is that of a group
- * bits 40-59   tag; 0: a producer with a name, or one that was registered before ids had tags
+ * bits 40-59   tag; 0: one that was registered before ids had tags
  * bits 0-39    number
  * </pre>
+ *
+ * <p>A name that is forgotten and comes back has the same id. Names that were registered before ids
+ * had tags have counted ids without a tag.
  *
  * <p>A tag is a part of a hash: the tags of two names are equal with a probability of 2^-20.
  */
@@ -23,25 +27,41 @@ public final class ProducerIds {
   private static final long NUMBER = (1L << NUMBER_BITS) - 1;
   private static final int TAG = (1 << TAG_BITS) - 1;
   private static final long OF_GROUP = 1L << NUMBER_BITS + TAG_BITS;
+  private static final long OF_NAME = 1L << 62;
 
   /** The tag of nodes, and of programs that are members of the cluster. */
   private static final int MEMBERS = TAG;
 
   private ProducerIds() {}
 
-  /** The number that the meta log group has counted. */
+  /** The number that the meta log group has counted; 0: it is the id of a name. */
   public static long number(long id) {
-    return id & NUMBER;
+    return isOfName(id) ? 0 : id & NUMBER;
   }
 
   /** The tag; 0: it has none. */
   public static int tag(long id) {
-    return (int) (id >>> NUMBER_BITS) & TAG;
+    return isOfName(id) ? 0 : (int) (id >>> NUMBER_BITS) & TAG;
   }
 
   /** Whether handlers of a group publish under it. */
   public static boolean isOfGroup(long id) {
-    return (id & OF_GROUP) != 0;
+    return !isOfName(id) && (id & OF_GROUP) != 0;
+  }
+
+  /** Whether it is the id of a name, see {@link #ofName}. */
+  public static boolean isOfName(long id) {
+    return (id & OF_NAME) != 0;
+  }
+
+  /** The id of a name: the ids of two names are equal with a probability of 2^-61. */
+  public static long ofName(String name) {
+    return OF_NAME | ByteBuffer.wrap(Sha256.of(name)).getLong() & (2 * OF_GROUP - 1);
+  }
+
+  /** Whether a tag is that of nodes, and of programs that are members of the cluster. */
+  public static boolean isOfMembers(int tag) {
+    return tag == MEMBERS;
   }
 
   /** The tag of a user or group. */

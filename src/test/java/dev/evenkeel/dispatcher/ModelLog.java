@@ -177,6 +177,9 @@ public final class ModelLog {
   }
 
   public Reply apply(MetaCommand command, long nowMillis) {
+    if (command instanceof MetaCommand.ByUser by) {
+      return apply(by.command(), nowMillis);
+    }
     if (command instanceof MetaCommand.DeclareGroup c) {
       GroupInfo info = groups.get(c.name());
       if (info != null && !info.policy().equals(c.policy()) && !c.force()) {

@@ -24,6 +24,7 @@ import dev.evenkeel.broker.state.RecentSequences;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TopicRecord;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.AppendHead;
@@ -31,6 +32,7 @@ import dev.evenkeel.protocol.wire.AppendResults.Result;
 import dev.evenkeel.protocol.wire.BatchHeader;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,12 +43,6 @@ import org.jspecify.annotations.Nullable;
  * before it. Use one instance per entry.
  */
 public final class AppendDecider {
-  /**
-   * Most producers remembered at any moment, not counting those of handlers. Retention reduces them
-   * to half of this; until then new producers are refused OVERLOADED.
-   */
-  public static final int PRODUCERS_HARD_MAX = 2 * RetainDecider.PRODUCERS_MAX;
-
   /** How far a producer's clock may be ahead of the leader's before its delays look too long. */
   private static final long CLOCKS_APART_MILLIS_MAX = 3600_000;
 
@@ -64,7 +60,8 @@ public final class AppendDecider {
 
   private final int level;
 
-  private int freshProducers;
+  /** New producers of this entry, by owner. */
+  private final Map<Integer, Integer> freshProducers = new HashMap<>();
 
   /**
    * @param index of the entry
@@ -116,7 +113,8 @@ public final class AppendDecider {
     if (verdict != TAKE) {
       return verdict;
     }
-    if (producer == null && tables.ordinaryProducers() + freshProducers >= PRODUCERS_HARD_MAX) {
+    if (producer == null
+        && !ProducerShare.of(tables, ProducerIds.tag(id)).with(freshProducers).fits(level)) {
       return new Result(OVERLOADED, 0);
     }
     Refusal refusal = refusalOf(item, record);
@@ -241,8 +239,8 @@ public final class AppendDecider {
     int epoch = batch.producerEpoch();
     ProducerRecord now;
     if (producer == null) {
-      now = ProducerRecord.fresh(key.producerId(), epoch, time.millis());
-      freshProducers++;
+      now = ProducerRecord.fresh(key.producerId(), epoch, 0, time.millis());
+      freshProducers.merge(now.owner(), 1, Integer::sum);
     } else if (epoch > producer.epoch()) {
       now = producer.inEpoch(epoch, time.millis());
     } else {

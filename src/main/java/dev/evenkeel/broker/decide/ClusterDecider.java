@@ -9,25 +9,34 @@ import static dev.evenkeel.protocol.Refusal.UNKNOWN_PRODUCER;
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.broker.state.NamedProducer;
+import dev.evenkeel.broker.state.SharedTable;
 import dev.evenkeel.protocol.AddedLogGroup;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.VoterId;
+import dev.evenkeel.protocol.wire.FeatureLevel;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
  * Decides about numbers that only grow in a cluster: ids and epochs of producers, active time, and
  * the feature level. Also about nodes, data log groups and quotas.
+ *
+ * @param level the feature level of the log group
  */
-public record ClusterDecider(MetaTables tables) {
-  /** Most producers that are remembered by name, for ever. */
-  public static final int NAMED_PRODUCERS_MAX = 100_000;
+public record ClusterDecider(MetaTables tables, int level) {
+  /**
+   * The name of a producer that nobody used for so long, while a dispatcher was active, is
+   * forgotten: 7 days.
+   */
+  public static final long NAME_FORGET_MILLIS = 7L * 24 * 3600 * 1000;
 
   /** Most nodes of a cluster. */
   public static final int NODES_MAX = 1_000;
@@ -43,16 +52,53 @@ public record ClusterDecider(MetaTables tables) {
     String name = Names.check("producer", command.name());
     NamedProducer known = tables.producer(name);
     if (known != null) {
-      return put(known.next(false));
+      return put(known.next(false, counters.activeMillis()));
     }
-    if (tables.namedProducers() >= NAMED_PRODUCERS_MAX) {
+    int max = SharedTable.PRODUCERS.max();
+    if (tables.namedProducers() >= max) {
       return Decision.refused(
-          TOO_LARGE,
-          "there are " + NAMED_PRODUCERS_MAX + " named producers; use an existing name, or none");
+          TOO_LARGE, "there are " + max + " named producers; use an existing name, or none");
     }
-    return new Decision<>(
-        List.of(MetaChange.putProducer(new NamedProducer(name, id, 0, false)), counted),
-        new Reply.OfProducer(id, 0));
+    long named = ProducerIds.ofName(name);
+    if (level < FeatureLevel.FORGOTTEN_NAMES || tables.producerName(named) != null) {
+      return new Decision<>(
+          List.of(MetaChange.putProducer(new NamedProducer(name, id, 0, false, 0)), counted),
+          new Reply.OfProducer(id, 0));
+    }
+    // It may have been forgotten, and somebody may still have an earlier epoch.
+    int epoch = (int) counters.producerEpochNext();
+    return put(new NamedProducer(name, named, epoch, false, 0).usedAt(counters.activeMillis()));
+  }
+
+  /**
+   * Forgets names that nobody has used for long and no data log group remembers. If a name comes
+   * back, it has its id again, and an epoch above all that it ever had: whoever has an earlier one
+   * is fenced as if the name had stayed.
+   */
+  public Decision<MetaChange> tend(MetaCommand.TendProducers command) {
+    MetaTables.Counters counters = tables.counters();
+    long activeMillis = counters.activeMillis();
+    List<MetaChange> changes = new ArrayList<>();
+    for (String name : command.used()) {
+      NamedProducer known = tables.producer(name);
+      if (known != null && !known.usedAt(activeMillis).equals(known)) {
+        changes.add(MetaChange.putProducer(known.usedAt(activeMillis)));
+      }
+    }
+    for (String name : command.unused()) {
+      NamedProducer known = tables.producer(name);
+      if (known != null
+          && !command.used().contains(name)
+          && known.isUnused(activeMillis, NAME_FORGET_MILLIS)) {
+        changes.addAll(tables.owners().removal(new SharedTable.Row(SharedTable.PRODUCERS, name)));
+        changes.add(MetaChange.removeProducer(name));
+        counters = counters.aboveProducerEpoch(known.epoch());
+      }
+    }
+    if (!counters.equals(tables.counters())) {
+      changes.add(MetaChange.putCounters(counters));
+    }
+    return Decision.of(changes);
   }
 
   /** Gives a named producer its next epoch, unless another has taken the name. */
@@ -62,7 +108,7 @@ public record ClusterDecider(MetaTables tables) {
       return Decision.refused(UNKNOWN_PRODUCER, "there is no producer '" + command.name() + "'");
     }
     if (known.epoch() == command.epoch()) {
-      return put(known.next(true));
+      return put(known.next(true, tables.counters().activeMillis()));
     }
     return known.continued() && known.epoch() - 1 == command.epoch()
         ? new Decision<>(List.of(), new Reply.OfProducer(known.id(), known.epoch()))
@@ -158,7 +204,7 @@ public record ClusterDecider(MetaTables tables) {
     Quota quota = command.quota();
     Quota known = tables.quota(quota.kind(), quota.name());
     if (quota.isNone()) {
-      return Decision.of(known == null ? List.of() : List.of(MetaChange.removeQuota(quota.key())));
+      return known == null ? Decision.of(List.of()) : clear(quota.key());
     }
     GroupInfo group = quota.kind() == QuotaKind.GROUP_RATE ? tables.group(quota.name()) : null;
     if (group != null && group.policy().isLevel()) {
@@ -173,6 +219,12 @@ public record ClusterDecider(MetaTables tables) {
           TOO_LARGE, "there are " + Quota.QUOTAS_MAX + " quotas: clear one that is not needed");
     }
     return Decision.of(quota.equals(known) ? List.of() : List.of(MetaChange.putQuota(quota)));
+  }
+
+  private Decision<MetaChange> clear(Quota.Key quota) {
+    List<MetaChange> changes = new ArrayList<>(tables.owners().removal(SharedTable.row(quota)));
+    changes.add(MetaChange.removeQuota(quota));
+    return Decision.of(changes);
   }
 
   /** Raises the feature level. It never goes down: the log has such entries. */

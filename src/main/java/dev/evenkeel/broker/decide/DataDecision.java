@@ -64,7 +64,7 @@ public record DataDecision(
   }
 
   private ProducerDecider producers() {
-    return new ProducerDecider(tables, time.millis());
+    return new ProducerDecider(tables, time.millis(), level);
   }
 
   private ShardDecider shards() {

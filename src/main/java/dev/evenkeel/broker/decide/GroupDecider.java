@@ -7,6 +7,7 @@ import static dev.evenkeel.protocol.Refusal.UNKNOWN_GROUP;
 
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
+import dev.evenkeel.broker.state.SharedTable;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.GroupPattern;
@@ -35,9 +36,6 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 public record GroupDecider(MetaTables tables) {
-  /** Most groups of a cluster. */
-  public static final int GROUPS_MAX = 10_000;
-
   /** Most topics of a group in a cluster in which a node may be of a former version. */
   public static final int GROUP_TOPICS_MAX_FORMER = 1_000;
 
@@ -45,9 +43,9 @@ public record GroupDecider(MetaTables tables) {
     command.check();
     String name = command.name();
     GroupInfo known = tables.group(name);
-    if (known == null && tables.groups().size() >= GROUPS_MAX) {
-      return Decision.refused(
-          TOO_LARGE, "there are " + GROUPS_MAX + " groups, no more are allowed");
+    int groupsMax = SharedTable.GROUPS.max();
+    if (known == null && tables.groups().size() >= groupsMax) {
+      return Decision.refused(TOO_LARGE, "there are " + groupsMax + " groups, no more are allowed");
     }
     String difference = known == null ? null : known.policy().differenceTo(command.policy());
     if (difference != null && !command.force()) {
@@ -143,6 +141,8 @@ public record GroupDecider(MetaTables tables) {
     List<MetaChange> changes = new ArrayList<>();
     removeTopicRows(command.name(), changes);
     changes.add(MetaChange.removeGroup(command.name()));
+    changes.addAll(
+        tables.owners().removal(new SharedTable.Row(SharedTable.GROUPS, command.name())));
     changes.add(MetaChange.removeGroupLease(command.name()));
     long term = tables.groupLease(command.name()).term();
     changes.add(MetaChange.putCounters(tables.counters().aboveTerm(term)));

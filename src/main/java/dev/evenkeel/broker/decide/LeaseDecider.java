@@ -405,7 +405,7 @@ public record LeaseDecider(DataTables tables, Store store) {
     }
     covered(command, tables.failuresOf(command.group()))
         .forEach(key -> changes.add(new Change.RemoveFailures(key)));
-    changes.addAll(new ProducerDecider(tables, 0).forget(publishers));
+    changes.addAll(new ProducerDecider(tables, 0, 0).forget(publishers));
     return new Decision<>(changes, new Reply.OfNumber(floor));
   }
 

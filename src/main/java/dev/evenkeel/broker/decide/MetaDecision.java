@@ -2,7 +2,10 @@ package dev.evenkeel.broker.decide;
 
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
+import dev.evenkeel.broker.state.SharedTable;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Reply;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -47,10 +50,25 @@ public record MetaDecision(MetaTables tables, long term, long nowMillis, int lev
           .on(MetaCommand.OpenLogGroup.class, (by, c) -> by.cluster().open(c))
           .on(MetaCommand.SetQuota.class, (by, c) -> by.cluster().set(c))
           .on(MetaCommand.ChangeUser.class, (by, c) -> new UserDecider(by.tables).change(c))
+          .on(MetaCommand.TendProducers.class, (by, c) -> by.cluster().tend(c))
+          .on(MetaCommand.ByUser.class, (by, c) -> by.ofUser(c))
           .completeFor(MetaCommand.class);
 
   public Decision<MetaChange> of(MetaCommand command) {
     return ROWS.decide(this, command);
+  }
+
+  /** What the command makes belongs to the user. */
+  private Decision<MetaChange> ofUser(MetaCommand.ByUser by) {
+    String user = by.checkUser();
+    SharedTable.Row row = SharedTable.madeBy(by.command());
+    Decision<MetaChange> decision = of(by.command());
+    if (row == null || row.isIn(tables) || decision.reply() instanceof Reply.Refused) {
+      return decision;
+    }
+    List<MetaChange> changes = new ArrayList<>(decision.changes());
+    changes.add(MetaChange.putOwner(row, user));
+    return new Decision<>(changes, decision.reply());
   }
 
   private TopicDecider topics() {
@@ -62,6 +80,6 @@ public record MetaDecision(MetaTables tables, long term, long nowMillis, int lev
   }
 
   private ClusterDecider cluster() {
-    return new ClusterDecider(tables);
+    return new ClusterDecider(tables, level);
   }
 }

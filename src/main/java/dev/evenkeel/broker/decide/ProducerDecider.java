@@ -38,7 +38,7 @@ import java.util.Objects;
  * unknown, fresh             a higher epoch              PRODUCER_FENCED
  * </pre>
  */
-public record ProducerDecider(DataTables tables, long nowMillis) {
+public record ProducerDecider(DataTables tables, long nowMillis, int level) {
   public Decision<Change> open(DataCommand.OpenProducer command) {
     long id = command.producerId();
     int epoch = command.epoch();
@@ -52,12 +52,12 @@ public record ProducerDecider(DataTables tables, long nowMillis) {
       return Decision.refused(INVALID, "producer " + id + " is that of a handler");
     }
     if (known == null) {
-      if (tables.ordinaryProducers() >= AppendDecider.PRODUCERS_HARD_MAX) {
-        return Decision.refused(
-            OVERLOADED,
-            tables.ordinaryProducers() + " producers are remembered here; try again in a minute");
+      int owner = ProducerRecord.owner(id, command.ownerTag());
+      ProducerShare share = ProducerShare.of(tables, owner);
+      if (!share.fits(level)) {
+        return Decision.refused(OVERLOADED, share.words(level));
       }
-      next = ProducerRecord.fresh(id, epoch, nowMillis);
+      next = ProducerRecord.fresh(id, epoch, command.ownerTag(), nowMillis);
     } else if (known.epoch() > epoch) {
       return Decision.refused(
           PRODUCER_FENCED,

@@ -19,6 +19,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.function.Predicate;
 
 /**
@@ -171,11 +172,48 @@ public final class RetainDecider {
       }
     }
     if (kept.size() > PRODUCERS_MAX) {
-      kept.sort(
-          Comparator.comparingLong(ProducerRecord::usedMillis)
-              .thenComparingLong(ProducerRecord::id));
-      kept.subList(0, kept.size() - PRODUCERS_MAX)
+      (level < FeatureLevel.TABLE_OWNERS ? oldest(kept, PRODUCERS_MAX) : tooMany(kept))
           .forEach(each -> changes.addAll(ProducerDecider.forget(tables, each)));
     }
+  }
+
+  /** Those used longest ago, so that not more than {@code max} are left. */
+  private static List<ProducerRecord> oldest(List<ProducerRecord> producers, int max) {
+    producers.sort(
+        Comparator.comparingLong(ProducerRecord::usedMillis).thenComparingLong(ProducerRecord::id));
+    return producers.subList(0, Math.max(0, producers.size() - max));
+  }
+
+  /**
+   * Those that are too many, of {@link #PRODUCERS_MAX} of all owners: the oldest of whoever has the
+   * most. Whoever has less than an equal part loses none.
+   */
+  private static List<ProducerRecord> tooMany(List<ProducerRecord> producers) {
+    Map<Integer, List<ProducerRecord>> byOwner = new TreeMap<>();
+    producers.forEach(
+        each -> byOwner.computeIfAbsent(each.owner(), any -> new ArrayList<>()).add(each));
+    int part =
+        equalPart(byOwner.values().stream().mapToInt(List::size).sorted().toArray(), PRODUCERS_MAX);
+    List<ProducerRecord> tooMany = new ArrayList<>();
+    byOwner.values().forEach(its -> tooMany.addAll(oldest(its, part)));
+    return tooMany;
+  }
+
+  /**
+   * What each may keep of what it has, so that all keep at most {@code max} together: the highest
+   * number for which that holds.
+   *
+   * @param counts what each has, lowest first
+   */
+  static int equalPart(int[] counts, int max) {
+    int left = max;
+    for (int i = 0; i < counts.length; i++) {
+      int part = left / (counts.length - i);
+      if (counts[i] > part) {
+        return part;
+      }
+      left -= counts[i];
+    }
+    return max;
   }
 }

@@ -120,7 +120,7 @@ public record ShardDecider(DataTables tables, int level) {
             .filter(key -> key.shard().topicId() == command.topicId())
             .filter(key -> key.shard().shard() < command.below())
             .toList();
-    changes.addAll(new ProducerDecider(tables, 0).forget(publishers));
+    changes.addAll(new ProducerDecider(tables, 0, 0).forget(publishers));
     return Decision.of(changes);
   }
 
@@ -167,7 +167,7 @@ public record ShardDecider(DataTables tables, int level) {
     List<Change> changes = new ArrayList<>();
     long floor = remove(tables.shardsOf(id), changes);
     tables.ringsIn(id).forEach(key -> changes.add(Change.removeRing(key)));
-    changes.addAll(new ProducerDecider(tables, 0).forgetInputs(id));
+    changes.addAll(new ProducerDecider(tables, 0, 0).forgetInputs(id));
     String name = known == null ? "" : known.name();
     changes.add(Change.putTopic(new TopicRecord(id, name, TopicConfig.DEFAULT, true)));
     return new Decision<>(changes, new Reply.OfNumber(floor));

@@ -8,6 +8,7 @@ import static dev.evenkeel.protocol.Refusal.UNKNOWN_TOPIC;
 
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
+import dev.evenkeel.broker.state.SharedTable;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Names;
@@ -161,6 +162,7 @@ public record TopicDecider(MetaTables tables) {
       changes.addAll(new PauseDecider(tables).ofTopic(topic));
     }
     changes.add(MetaChange.removeTopic(topic));
+    changes.addAll(tables.owners().removal(new SharedTable.Row(SharedTable.TOPICS, topic.name())));
     MetaTables.Counters next = tables.counters().aboveEpoch(command.epochFloor());
     if (!next.equals(tables.counters())) {
       changes.add(MetaChange.putCounters(next));

@@ -2,6 +2,7 @@ package dev.evenkeel.broker.serve;
 
 import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.Refusal.UNKNOWN_GROUP;
+import static dev.evenkeel.protocol.wire.FeatureLevel.TABLE_OWNERS;
 
 import dev.evenkeel.broker.node.BodyCleaner;
 import dev.evenkeel.broker.node.BrokerNode;
@@ -18,12 +19,14 @@ import dev.evenkeel.bus.Calls.FindOffset;
 import dev.evenkeel.bus.Calls.ReadBody;
 import dev.evenkeel.bus.Calls.ReadBytes;
 import dev.evenkeel.bus.Calls.ReadLease;
+import dev.evenkeel.bus.Calls.ReadProducers;
 import dev.evenkeel.bus.Calls.ReadShards;
 import dev.evenkeel.bus.Calls.ToGroup;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.bus.ShareUse;
 import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
@@ -33,6 +36,7 @@ import dev.evenkeel.protocol.ClusterUser;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Entry;
@@ -66,6 +70,7 @@ public final class ControlService {
   private final DelayedService delayed;
   private final OffsetFinder offsets;
   private final RateService rates;
+  private final TableShares shares;
   private final List<CommitQueue> commits = new ArrayList<>();
   private final Map<Op, BiFunction<Buffer, Asker, Future<Buffer>>> answers =
       new EnumMap<>(Op.class);
@@ -75,7 +80,8 @@ public final class ControlService {
       FetchService fetches,
       GroupCommands commands,
       TopicProcedures topics,
-      PeerLinks links) {
+      PeerLinks links,
+      TableShares shares) {
     this.serve = serve;
     node = serve.node();
     groups = serve.groups();
@@ -86,7 +92,8 @@ public final class ControlService {
     failures = new FailureService(serve, fetches.pauses());
     delayed = new DelayedService(serve);
     offsets = new OffsetFinder(serve);
-    rates = new RateService(serve, commands);
+    this.shares = shares;
+    rates = new RateService(serve, commands, shares);
     answerAll();
   }
 
@@ -100,19 +107,25 @@ public final class ControlService {
   }
 
   private void answerAll() {
-    on(Calls.SUBMIT_DATA, asked -> submitData(asked, DataCommand.Submitted.class));
-    on(Calls.MANAGE_SHARDS, asked -> submitData(asked, DataCommand.Managed.class));
-    on(Calls.SUBMIT_META, this::submitMeta);
-    on(Calls.CREATE_TOPIC, asked -> topics.create(asked.name(), asked.shards(), asked.config()));
+    by(
+        Calls.SUBMIT_DATA,
+        (asked, asker) -> submitData(asked, DataCommand.Submitted.class, asker.user()));
+    on(Calls.MANAGE_SHARDS, asked -> submitData(asked, DataCommand.Managed.class, null));
+    by(Calls.SUBMIT_META, (asked, asker) -> submitMeta(asked, asker.user()));
+    by(
+        Calls.CREATE_TOPIC,
+        (asked, asker) ->
+            topics.create(asked.name(), asked.shards(), asked.config(), asker.user()));
     on(Calls.CONFIGURE_TOPIC, asked -> topics.configure(asked.name(), asked.config()));
     on(Calls.RESHARD_TOPIC, asked -> topics.reshard(asked.name(), asked.shards()));
     on(Calls.DELETE_TOPIC, topics::delete);
     now(Calls.READ_GROUPS, none -> ofMeta(MetaTables::groups));
     now(Calls.READ_GROUP_LEASES, none -> ofMeta(MetaTables::groupLeases));
     now(Calls.READ_MOVES, none -> ofMeta(tables -> tables.moves().oldestFirst()));
-    on(Calls.RESERVE, rates::reserve);
+    by(Calls.RESERVE, rates::reserve);
     now(Calls.READ_QUOTAS, none -> rates.read());
     now(Calls.READ_USERS, name -> ofMeta(tables -> users(tables, name)));
+    now(Calls.READ_PRODUCERS, this::readProducers);
     by(Calls.READ_LEASE, this::readLease);
     now(Calls.READ_SHARDS, this::readShards);
     by(Calls.FIND_OFFSET, this::findOffset);
@@ -125,7 +138,7 @@ public final class ControlService {
     by(Calls.CANCEL_DELAYED, delayed::cancel);
     by(Calls.FIND_MOVED, delayed::findMoved);
     now(Calls.READ_LOGS, none -> readLogs());
-    now(Calls.READ_SHARES, none -> Shares.of(serve.vertx()).uses());
+    now(Calls.READ_SHARES, none -> readShares());
     on(Calls.READ_BODY, this::readBody);
     answers.put(Op.BROWSE, fetches::browse);
   }
@@ -161,16 +174,27 @@ public final class ControlService {
     }
   }
 
-  private Future<Reply> submitData(ToGroup asked, Class<?> allowed) {
+  private Future<Reply> submitData(ToGroup asked, Class<?> allowed, String user) {
     LogGroupServer group = serve.group(asked.dataGroup());
-    DataCommand command = asked.command();
-    requireAllowed(allowed, command);
+    requireAllowed(allowed, asked.command());
     group.requireLeader();
+    DataCommand command =
+        asked.command() instanceof DataCommand.OpenProducer open
+            ? owned(open, user, group.state().levelOfCluster())
+            : asked.command();
     Future<Reply> answer =
         CommitQueue.takes(command)
             ? commits.get(groups.indexOf(group)).commit(command)
             : append(group, command);
     return serve.meters().commanded(command, answer);
+  }
+
+  /** Whatever the sender says, the producer is that of the user whose program it is. */
+  private static DataCommand.OpenProducer owned(
+      DataCommand.OpenProducer open, String user, int level) {
+    long id = open.producerId();
+    boolean unsaid = user != null && ProducerIds.tag(id) == 0 && level >= TABLE_OWNERS;
+    return new DataCommand.OpenProducer(id, open.epoch(), unsaid ? ProducerIds.tagOf(user) : 0);
   }
 
   private Future<Reply> append(LogGroupServer group, DataCommand command) {
@@ -179,11 +203,15 @@ public final class ControlService {
         .compose(located -> commands.append(group.log(), Entry.of(located, node.nowMillis())));
   }
 
-  private Future<Reply> submitMeta(MetaCommand command) {
+  /** A dispatcher sends commands of users as such. */
+  private Future<Reply> submitMeta(MetaCommand asked, String sender) {
+    MetaCommand command = asked instanceof MetaCommand.ByUser by ? by.command() : asked;
+    String user = asked instanceof MetaCommand.ByUser by ? by.user() : sender;
     requireAllowed(MetaCommand.Submitted.class, command);
     LogGroup meta = node.log().meta();
     LogGroupServer.requireLeader(node.nodeId(), meta);
-    return commands.append(meta, Entry.of(command, node.nowMillis()));
+    return shares.append(
+        user, command, each -> commands.append(meta, Entry.of(each, node.nowMillis())));
   }
 
   private Future<Reply> readLease(ReadLease asked, Asker asker) {
@@ -290,6 +318,32 @@ public final class ControlService {
     }
     ClusterUser found = tables.user(name);
     return found == null ? List.of() : List.of(found);
+  }
+
+  /** On this node, and in the log groups that it leads. */
+  private List<ShareUse> readShares() {
+    Shares known = Shares.of(serve.vertx());
+    List<ShareUse> uses = new ArrayList<>(known.uses());
+    if (leads(node.log().meta())) {
+      uses.addAll(TableShares.uses(node.meta().tables()));
+    }
+    for (LogGroupServer group : groups) {
+      if (leads(group.log())) {
+        uses.addAll(TableShares.uses(group.log().name(), group.state().tables(), known::userOfTag));
+      }
+    }
+    return uses;
+  }
+
+  private boolean leads(LogGroup log) {
+    return node.nodeId().equals(log.leadership().leader());
+  }
+
+  private List<Long> readProducers(ReadProducers asked) {
+    LogGroupServer group = serve.group(asked.dataGroup());
+    group.requireReady();
+    DataTables tables = group.state().tables();
+    return asked.producers().stream().filter(id -> tables.producer(id) != null).toList();
   }
 
   /** All records of a kind in the meta log group. */

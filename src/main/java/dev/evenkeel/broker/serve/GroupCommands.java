@@ -83,6 +83,17 @@ final class GroupCommands {
                 .map(Frames::answerBody));
   }
 
+  /** Which of some producers a data group remembers; fails as {@link #submit} does. */
+  Future<List<Long>> producers(int group, List<Long> ids, long withinMillis) {
+    Buffer request = Calls.READ_PRODUCERS.request(new Calls.ReadProducers(group, ids));
+    return leaders.ask(
+        group,
+        Retry.within(withinMillis, PAUSE_MILLIS, () -> false),
+        (asked, leader) ->
+            VertxLink.send(vertx, Addresses.control(leader), request, REQUEST_MILLIS_MAX)
+                .map(Calls.READ_PRODUCERS::answered));
+  }
+
   /** The shards of a data group, as its leader has them; fails as {@link #submit} does. */
   Future<List<ShardStatus>> statuses(int group, long withinMillis) {
     Buffer request = Calls.READ_SHARDS.request(new Calls.ReadShards(group, null, null));

@@ -37,7 +37,8 @@ public final class MetaIds implements KnownIds {
     MetaTables now = tables.get();
     long next = now.counters().nextProducerId();
     String name = now.producerName(id);
-    if (name == null && ProducerIds.number(id) >= next) {
+    boolean later = ProducerIds.isOfName(id) || ProducerIds.number(id) >= next;
+    if (name == null && later) {
       throw KnownIds.unheard("producer", id);
     }
     return name;

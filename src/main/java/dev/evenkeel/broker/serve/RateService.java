@@ -3,6 +3,7 @@ package dev.evenkeel.broker.serve;
 import dev.evenkeel.broker.quota.MemberRates;
 import dev.evenkeel.broker.quota.RateReservations;
 import dev.evenkeel.broker.state.MetaTables;
+import dev.evenkeel.bus.Asker;
 import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.LocalDispatcher;
 import dev.evenkeel.bus.LocalObjects;
@@ -32,22 +33,24 @@ final class RateService {
   private final GroupCommands commands;
   private final LogGroup meta;
   private final MemberRates named = new MemberRates();
+  private final TableShares shares;
   private RateReservations reservations;
   private long term = -1;
 
-  RateService(ServeContext serve, GroupCommands commands) {
+  RateService(ServeContext serve, GroupCommands commands, TableShares shares) {
     this.serve = serve;
+    this.shares = shares;
     this.commands = commands;
     meta = serve.node().log().meta();
   }
 
-  Future<Reservation> reserve(ReserveRequest asked) {
+  Future<Reservation> reserve(ReserveRequest asked, Asker asker) {
     requireCoordinator();
     if (asked.stated() == null || asked.stated().equals(tables().quota(asked.key()))) {
       return Future.succeededFuture(answer(asked));
     }
     Quota former = tables().quota(asked.key());
-    return set(asked.stated())
+    return set(asked.stated(), asker.user())
         .map(
             done -> {
               requireCoordinator();
@@ -56,10 +59,14 @@ final class RateService {
             });
   }
 
-  private Future<Void> set(Quota quota) {
+  /**
+   * @param user whose quota it is if there is none yet; null: nobody's
+   */
+  private Future<Void> set(Quota quota, String user) {
     MetaCommand command = new MetaCommand.SetQuota(quota);
-    return commands
-        .append(meta, Entry.of(command, serve.node().nowMillis()))
+    return shares
+        .append(
+            user, command, each -> commands.append(meta, Entry.of(each, serve.node().nowMillis())))
         .map(
             reply -> {
               Calls.taken(reply);
@@ -82,7 +89,7 @@ final class RateService {
   private void looked(String group, boolean hasMembers) {
     Quota rate = tables().quota(QuotaKind.GROUP_RATE, group);
     if (named.isOver(group, rate, hasMembers, System.nanoTime())) {
-      set(Quota.none(QuotaKind.GROUP_RATE, group))
+      set(Quota.none(QuotaKind.GROUP_RATE, group), null)
           .onSuccess(
               done ->
                   LOG.info(

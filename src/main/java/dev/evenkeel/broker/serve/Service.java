@@ -69,6 +69,7 @@ public final class Service {
   private final TopicProcedures topics;
   private final ShardTending tending;
   private final DelayedMoves delayedMoves;
+  private final NameTending names;
   private final BrokerMetrics figures;
   private final LevelRaiser levels;
   private final ReplicaComparison comparison;
@@ -98,15 +99,17 @@ public final class Service {
     FairShare readsShare = Shares.of(vertx).divide(Scarce.READS, BrokerNode.READS_WAITING_MAX);
     serve = new ServeContext(node, groups, vertx, context, options, meters, reads, readsShare);
     GroupCommands commands = new GroupCommands(serve);
-    topics = new TopicProcedures(serve, commands);
+    TableShares shares = new TableShares(() -> node.meta().tables(), Shares.of(vertx)::weight);
+    topics = new TopicProcedures(serve, commands, shares);
     tending = new ShardTending(serve, commands);
     delayedMoves = new DelayedMoves(serve, commands);
+    names = new NameTending(serve, commands);
     quotas = new NodeQuotas(serve, new QuotaMeters(scope));
     appends = new AppendService(serve, quotas);
     fetches = new FetchService(serve, quotas);
     node.meta().onResumed(() -> serve.run(fetches.pauses()::resumed));
     links = new PeerLinks(node.nodeId());
-    control = new ControlService(serve, fetches, commands, topics, links);
+    control = new ControlService(serve, fetches, commands, topics, links, shares);
     figures = new BrokerMetrics(node, groups, context, this::queues, scope);
     levels = new LevelRaiser(serve);
     comparison = new ReplicaComparison(node);
@@ -347,6 +350,7 @@ public final class Service {
     topics.reconcile();
     tending.look();
     delayedMoves.look();
+    names.look();
     levels.bringGroups();
     lookAtPeers();
   }

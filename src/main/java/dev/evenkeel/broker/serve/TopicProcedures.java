@@ -66,6 +66,7 @@ final class TopicProcedures {
   private final LogGroup metaLog;
   private final MetaState meta;
   private final GroupCommands commands;
+  private final TableShares shares;
 
   /** Topics with a procedure in progress; the next procedure for the same topic waits. */
   private final Map<Integer, Future<Reply>> underWay = new HashMap<>();
@@ -73,7 +74,8 @@ final class TopicProcedures {
   private int looks;
   private boolean asksForSealed;
 
-  TopicProcedures(ServeContext serve, GroupCommands commands) {
+  TopicProcedures(ServeContext serve, GroupCommands commands, TableShares shares) {
+    this.shares = shares;
     this.serve = serve;
     metaLog = serve.node().log().meta();
     meta = serve.node().meta();
@@ -82,10 +84,14 @@ final class TopicProcedures {
 
   /**
    * Creates a topic everywhere. Fails INDETERMINATE if it is recorded, but not finished in time.
+   *
+   * @param user who creates it; null: there are no users, or a node does
    */
-  Future<Reply> create(String name, int shards, TopicConfig config) {
+  Future<Reply> create(String name, int shards, TopicConfig config, String user) {
     requireReady();
-    return change(new MetaCommand.CreateTopic(name, shards, config), "created");
+    return shares
+        .append(user, new MetaCommand.CreateTopic(name, shards, config), this::submit)
+        .compose(reply -> drive(topicOf(reply), "created"));
   }
 
   /** Changes a topic's settings everywhere. */

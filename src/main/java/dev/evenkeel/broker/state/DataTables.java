@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A data log group's state in memory: everything but the batches and the states of leases. Only
  * {@link Change} alters it, on the applying thread. Topics, shards, leases and failures may be read
- * from any thread; what concerns producers and marks only from the applying one.
+ * from any thread, and {@link #producer}; what else concerns producers, and marks, only from the
+ * applying one.
  */
 public final class DataTables {
   final Map<Integer, TopicRecord> topics = new ConcurrentHashMap<>();
@@ -35,8 +36,14 @@ public final class DataTables {
 
   // Sorted, like everything that deciders iterate over. The order of a hash table's keys
   // depends on what was in it before, which a replica that has started again does not know.
-  final NavigableMap<Long, ProducerRecord> producers = new TreeMap<>();
+  final NavigableMap<Long, ProducerRecord> producers = new ConcurrentSkipListMap<>();
   final NavigableMap<LeaseKey, Long> publishers = new TreeMap<>();
+
+  /** How many ordinary producers each owner has, by its tag; may be read from any thread. */
+  private final Map<Integer, Integer> producersOf = new ConcurrentHashMap<>();
+
+  private int ordinaryProducers;
+
   final NavigableMap<ProducerShard, RecentSequences> rings = new TreeMap<>();
   volatile long epochFloor;
   volatile long generationFloor;
@@ -269,7 +276,7 @@ public final class DataTables {
     return marks.getOrDefault(shard, RetentionMarks.NONE);
   }
 
-  /** The producer; null: it is unknown. */
+  /** The producer; null: it is unknown. From any thread. */
   public @Nullable ProducerRecord producer(long producerId) {
     return producers.get(producerId);
   }
@@ -287,7 +294,7 @@ public final class DataTables {
 
   /** How many producers there are without those of handlers. */
   public int ordinaryProducers() {
-    return producers.size() - publishers.size();
+    return ordinaryProducers;
   }
 
   void put(Shard shard, ShardRecord record) {
@@ -297,17 +304,43 @@ public final class DataTables {
     }
   }
 
+  /**
+   * How many producers, without those of handlers, each owner has who has any, by {@link
+   * ProducerRecord#owner}; a live view, from any thread.
+   */
+  public Map<Integer, Integer> producersByOwner() {
+    return Collections.unmodifiableMap(producersOf);
+  }
+
   void put(ProducerRecord producer) {
-    producers.put(producer.id(), producer);
+    ProducerRecord former = producers.put(producer.id(), producer);
+    if (former == null) {
+      count(producer, 1);
+    } else if (former.owner() != producer.owner()
+        || (former.publisherOf() == null) != (producer.publisherOf() == null)) {
+      count(former, -1);
+      count(producer, 1);
+    }
     if (producer.publisherOf() != null) {
       publishers.put(producer.publisherOf(), producer.id());
     }
   }
 
+  private void count(ProducerRecord producer, int more) {
+    if (producer.publisherOf() == null) {
+      ordinaryProducers += more;
+      producersOf.merge(
+          producer.owner(), more, (had, add) -> had + add == 0 ? null : Integer.valueOf(had + add));
+    }
+  }
+
   void removeProducer(long id) {
     ProducerRecord gone = producers.remove(id);
-    if (gone != null && gone.publisherOf() != null) {
-      publishers.remove(gone.publisherOf(), id);
+    if (gone != null) {
+      count(gone, -1);
+      if (gone.publisherOf() != null) {
+        publishers.remove(gone.publisherOf(), id);
+      }
     }
   }
 

@@ -26,6 +26,7 @@ import java.util.Arrays;
  *            'M' number             move              (meta log group)
  *            'D' index              added data group  (meta log group)
  *            'Q' kind name          quota             (meta log group)
+ *            'O' table name         owner of a row    (meta log group)
  *            'H' topicId shard+1 group   pause        (meta log group)
  *            'W' name               user              (meta log group)
  * INDEX      topicId shard offset   index entry
@@ -46,6 +47,7 @@ public final class Keys {
   static final byte[] FEATURE_LEVEL = {'F'};
   static final byte PAUSE = 'H';
   static final byte USER = 'W';
+  static final char OWNER = 'O';
   private static final byte[] LAST = new byte[64];
 
   static {
@@ -104,7 +106,18 @@ public final class Keys {
 
   /** The kind is one digit. */
   static byte[] quota(Quota.Key key) {
-    return named('Q', key.kind().ordinal() + key.name());
+    return named('Q', SharedTable.row(key).name());
+  }
+
+  /** The table is one digit. */
+  static byte[] owner(SharedTable.Row row) {
+    return named(OWNER, row.table().ordinal() + row.name());
+  }
+
+  /** The row of an {@link #owner} key. */
+  static SharedTable.Row owned(byte[] key) {
+    String name = new String(key, 2, key.length - 2, StandardCharsets.UTF_8);
+    return new SharedTable.Row(SharedTable.values()[key[1] - '0'], name);
   }
 
   static byte[] pause(Pause pause) {

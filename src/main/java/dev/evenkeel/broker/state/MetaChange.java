@@ -80,6 +80,20 @@ public record MetaChange(byte[] key, byte @Nullable [] value, Consumer<MetaTable
     return new MetaChange(Keys.named('P', producer.name()), value, all -> all.put(producer));
   }
 
+  public static MetaChange removeProducer(String name) {
+    return new MetaChange(Keys.named('P', name), null, tables -> tables.removeProducer(name));
+  }
+
+  public static MetaChange putOwner(SharedTable.Row row, String user) {
+    return new MetaChange(
+        Keys.owner(row), Codec.NEEDED_TEXT.encode(user), tables -> tables.owners.put(row, user));
+  }
+
+  /** See {@link Owners#removal}. */
+  public static MetaChange removeOwner(SharedTable.Row row) {
+    return new MetaChange(Keys.owner(row), null, tables -> tables.owners.remove(row));
+  }
+
   public static MetaChange putCounters(MetaTables.Counters next) {
     byte[] value = MetaTables.Counters.CODEC.encode(next);
     return new MetaChange(Keys.COUNTERS, value, tables -> tables.counters = next);

@@ -61,6 +61,7 @@ public final class MetaTables {
   /** By group; the sets may be read from any thread. */
   final Map<String, Set<Pause>> pauses = new ConcurrentHashMap<>();
 
+  final Owners owners = new Owners();
   final MoveTable moves = new MoveTable();
   final TopicChanges topicChanges = new TopicChanges();
 
@@ -79,34 +80,69 @@ public final class MetaTables {
    *     dev.evenkeel.protocol.MetaCommand.AddActiveTime}
    * @param epochFloor no lease on a topic that was removed had a higher epoch
    * @param termFloor no lease of a group that was forgotten had a higher term
+   * @param producerEpochNext no producer whose name was forgotten had this epoch or a higher one
    */
   public record Counters(
-      int nextTopicId, long nextProducerId, long activeMillis, long epochFloor, long termFloor) {
-    static final Codec<Counters> CODEC = Codec.record(Counters.class);
+      int nextTopicId,
+      long nextProducerId,
+      long activeMillis,
+      long epochFloor,
+      long termFloor,
+      long producerEpochNext) {
+    static final Counters FIRST = new Counters(1, 1, 0, 0, 0, 0);
 
-    static final Counters FIRST = new Counters(1, 1, 0, 0, 0);
+    /** A topic id is positive, so it does not look like the beginning of a grown record. */
+    static final Codec<Counters> CODEC =
+        Codec.grown(Counters.class, FIRST, List.of(FeatureLevel.FORGOTTEN_NAMES));
 
     public Counters afterTopic() {
-      return new Counters(nextTopicId + 1, nextProducerId, activeMillis, epochFloor, termFloor);
+      return new Counters(
+          nextTopicId + 1, nextProducerId, activeMillis, epochFloor, termFloor, producerEpochNext);
     }
 
     public Counters afterProducer() {
-      return new Counters(nextTopicId, nextProducerId + 1, activeMillis, epochFloor, termFloor);
+      return new Counters(
+          nextTopicId, nextProducerId + 1, activeMillis, epochFloor, termFloor, producerEpochNext);
     }
 
     public Counters afterActive(long millis) {
       return new Counters(
-          nextTopicId, nextProducerId, activeMillis + millis, epochFloor, termFloor);
+          nextTopicId,
+          nextProducerId,
+          activeMillis + millis,
+          epochFloor,
+          termFloor,
+          producerEpochNext);
     }
 
     public Counters aboveEpoch(long epoch) {
       return new Counters(
-          nextTopicId, nextProducerId, activeMillis, Math.max(epochFloor, epoch), termFloor);
+          nextTopicId,
+          nextProducerId,
+          activeMillis,
+          Math.max(epochFloor, epoch),
+          termFloor,
+          producerEpochNext);
     }
 
     public Counters aboveTerm(long term) {
       return new Counters(
-          nextTopicId, nextProducerId, activeMillis, epochFloor, Math.max(termFloor, term));
+          nextTopicId,
+          nextProducerId,
+          activeMillis,
+          epochFloor,
+          Math.max(termFloor, term),
+          producerEpochNext);
+    }
+
+    public Counters aboveProducerEpoch(int epoch) {
+      return new Counters(
+          nextTopicId,
+          nextProducerId,
+          activeMillis,
+          epochFloor,
+          termFloor,
+          Math.max(producerEpochNext, epoch + 1L));
     }
   }
 
@@ -136,6 +172,7 @@ public final class MetaTables {
             case 'Q' -> tables.put(RecordCodec.QUOTA.read(in));
             case Keys.USER -> tables.put(RecordCodec.USER.read(in));
             case Keys.PAUSE -> tables.put(RecordCodec.PAUSE.read(in));
+            case Keys.OWNER -> tables.owners.put(Keys.owned(key), in.neededText());
             case 'N' -> tables.counters = Counters.CODEC.read(in);
             case 'F' -> tables.featureLevel = in.i32();
             default -> throw new IllegalStateException("unknown record '" + (char) key[0] + "'");
@@ -209,6 +246,13 @@ public final class MetaTables {
   void put(NamedProducer producer) {
     producers.put(producer.name(), producer);
     producerNames.put(producer.id(), producer.name());
+  }
+
+  void removeProducer(String name) {
+    NamedProducer gone = producers.remove(name);
+    if (gone != null) {
+      producerNames.remove(gone.id());
+    }
   }
 
   void put(Quota quota) {
@@ -345,6 +389,11 @@ public final class MetaTables {
     return producerNames.get(id);
   }
 
+  /** All producers with a name, in no order; a live view. From any thread. */
+  public Collection<NamedProducer> producers() {
+    return Collections.unmodifiableCollection(producers.values());
+  }
+
   public int namedProducers() {
     return producers.size();
   }
@@ -356,6 +405,17 @@ public final class MetaTables {
 
   public int quotaCount() {
     return quotas.size();
+  }
+
+  /** Whether there is a quota with that name of {@link SharedTable#row}. From any thread. */
+  boolean hasQuota(String row) {
+    QuotaKind kind = QuotaKind.values()[row.charAt(0) - '0'];
+    return quotas.containsKey(new Quota.Key(kind, row.substring(1)));
+  }
+
+  /** Which user has made which row. From any thread. */
+  public Owners owners() {
+    return owners;
   }
 
   /** The quota of a producer, user, topic or group. From any thread. */

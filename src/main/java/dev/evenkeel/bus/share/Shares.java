@@ -6,15 +6,19 @@ import dev.evenkeel.bus.meters.FigureTable;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.bus.meters.Rows;
+import dev.evenkeel.protocol.ProducerIds;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Everything scarce of one node, and what each user holds of it. All parts of the node count here.
@@ -27,6 +31,7 @@ public final class Shares {
   private final FigureTable limits;
   private final int labelsMax;
   private volatile ToDoubleFunction<String> weights = user -> 1;
+  private volatile Supplier<? extends Collection<String>> users = List::of;
 
   private Shares(MeterScope scope) {
     refused =
@@ -78,6 +83,23 @@ public final class Shares {
   /** Says from now on which {@code share} users have, see {@link FairShare}. */
   public void weigh(ToDoubleFunction<String> weights) {
     this.weights = weights;
+  }
+
+  /** Says from now on who the users are. */
+  public void know(Supplier<? extends Collection<String>> users) {
+    this.users = users;
+  }
+
+  /**
+   * The user with a tag of {@link ProducerIds}.
+   *
+   * @return null if no known user has it
+   */
+  public @Nullable String userOfTag(int tag) {
+    return users.get().stream()
+        .filter(each -> ProducerIds.tagOf(each) == tag)
+        .findFirst()
+        .orElse(null);
   }
 
   /** The {@code share} of a user: 1 unless it has another one. */

@@ -4,6 +4,7 @@ import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.DueClock;
 import dev.evenkeel.bus.Ending;
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.Candidate;
 import dev.evenkeel.client.ClusterCoordinator;
@@ -56,8 +57,12 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
   private Promise<Void> closing;
 
   public EvenkeelClientImpl(Link link) {
+    this(link, new ClusterDirectory(link));
+  }
+
+  private EvenkeelClientImpl(Link link, ClusterDirectory directory) {
     this.link = link;
-    directory = new ClusterDirectory(link);
+    this.directory = directory;
   }
 
   @Override
@@ -215,6 +220,20 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
    */
   public static Link linkOf(EvenkeelClient client) {
     return ((EvenkeelClientImpl) client).link;
+  }
+
+  /**
+   * The same client, for parts of a node: consumers, candidates and tracks that it starts belong to
+   * a user. Whoever starts them also closes them, and does not close this client.
+   *
+   * @param user null: they belong to nobody
+   */
+  public static EvenkeelClient onBehalfOf(EvenkeelClient client, String user) {
+    return user != null
+            && client instanceof EvenkeelClientImpl its
+            && its.link instanceof VertxLink link
+        ? new EvenkeelClientImpl(link.onBehalfOf(user), its.directory)
+        : client;
   }
 
   /** The clock by which the delayed messages of a client are due. */

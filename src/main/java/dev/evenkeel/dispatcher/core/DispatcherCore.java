@@ -4,6 +4,7 @@ import dev.evenkeel.assign.Assignor;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.bus.ShareUse;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.Limits;
@@ -105,6 +106,16 @@ public final class DispatcherCore {
    */
   public void weigh(ToDoubleFunction<String> weights) {
     state.weights = weights;
+  }
+
+  /** How many groups it has in memory, also those that are not recorded yet. */
+  int groupsKnown() {
+    return state.groups().size();
+  }
+
+  /** How many members each user has. */
+  public List<ShareUse> memberUse() {
+    return MemberShare.uses(state);
   }
 
   /**

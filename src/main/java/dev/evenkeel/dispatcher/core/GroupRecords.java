@@ -6,6 +6,7 @@ import dev.evenkeel.protocol.GroupPattern;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -51,6 +52,7 @@ final class GroupRecords {
       List<String> topics = declared(group, group.reading(beat));
       write(
           group,
+          beat.user(),
           new MetaCommand.DeclareGroup(
               beat.group(),
               beat.policy(),
@@ -76,10 +78,19 @@ final class GroupRecords {
   }
 
   private void write(GroupState group, MetaCommand command) {
+    write(group, null, command);
+  }
+
+  /**
+   * @param user whose group it is if there is none of that name yet; null: nobody's
+   */
+  private void write(GroupState group, String user, MetaCommand command) {
     group.metaBusy(true);
     long mark = group.recordMark();
+    boolean owned = user != null && state.level >= FeatureLevel.TABLE_OWNERS;
     state.out.writeMeta(
-        command, (reply, nowMillis) -> written(group, command, mark, reply, nowMillis));
+        owned ? new MetaCommand.ByUser(user, command) : command,
+        (reply, nowMillis) -> written(group, command, mark, reply, nowMillis));
   }
 
   private void written(
@@ -141,7 +152,9 @@ final class GroupRecords {
       tooManyTopics(group, c, refused.detail());
       return;
     }
-    read();
+    if (!tooLarge) {
+      read();
+    }
     boolean mismatch = tooLarge || refused.refusal() == Refusal.GROUP_MISMATCH;
     for (WaitingHeartbeats.Arrival each : state.waiting.ofGroup(group.name())) {
       state.out.refuse(
@@ -150,6 +163,9 @@ final class GroupRecords {
           mismatch
               ? refused.detail()
               : "the group cannot be recorded now (" + refused.refusal() + "): try again");
+    }
+    if (tooLarge && group.isNothing()) {
+      state.remove(group.name());
     }
   }
 

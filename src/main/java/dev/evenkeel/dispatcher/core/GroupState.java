@@ -201,6 +201,17 @@ public final class GroupState {
     return !members.isEmpty() || members.anyAbsent();
   }
 
+  /** Whether there is no such group, as far as is known, and nothing is left of an earlier one. */
+  boolean isNothing() {
+    return info == null
+        && !recordUnsure
+        && members.isEmpty()
+        && !members.anyAbsent()
+        && shards.isEmpty()
+        && deletions.isEmpty()
+        && lease.term() == 0;
+  }
+
   /** Its shards, with their leases. */
   public GroupShards shards() {
     return shards;

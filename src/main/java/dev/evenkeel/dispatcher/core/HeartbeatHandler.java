@@ -399,11 +399,10 @@ final class HeartbeatHandler {
     Heartbeat beat = sent.subscribing(subscription.entries(), subscription.allowed());
     Set<String> topics = reading.read();
     MemberTable members = group.members();
-    if (members.live(beat.member()) == null
-        && state.groups().stream().mapToInt(each -> each.members().live().size()).sum()
-            >= DispatcherSettings.MEMBERS_MAX) {
-      throw Refusal.OVERLOADED.error(
-          "the cluster has " + DispatcherSettings.MEMBERS_MAX + " members, which is its limit");
+    if (members.live(beat.member()) == null) {
+      MemberShare share = MemberShare.of(state, beat.user());
+      // One that another dispatcher took in stays.
+      share.require(members.isUnheard(beat.member(), beat.instance()));
     }
     MemberTable.Heard heard = members.heard(beat, topics, nowMillis);
     if (heard == MemberTable.Heard.REFUSED) {

@@ -114,7 +114,9 @@ public final class Access {
     MeterScope scope = Meters.of(vertx).scope("access");
     Path path = file == null ? null : Path.of(file);
     Access access = new Access(vertx, path, node, scope, System::currentTimeMillis);
-    Shares.of(vertx).weigh(user -> access.users.share(user));
+    Shares shares = Shares.of(vertx);
+    shares.weigh(user -> access.users.share(user));
+    shares.know(() -> access.users.all().stream().map(Users.User::name).toList());
     return (oidc == null
             ? Future.<OidcUsers>succeededFuture()
             : OidcUsers.open(vertx, Path.of(oidc), scope))

@@ -112,7 +112,14 @@ record SessionAddresses(String node, SessionRules rules) {
         && !address.equals(ApiAddresses.MESSAGES);
   }
 
-  /** Whether the node that answers is to know who asks. */
+  /** Whether whoever answers is to know the user. */
+  static boolean namesUser(String address) {
+    return namesSender(address)
+        || ofSettings(address)
+        || address.startsWith(NODE) && address.endsWith(".control");
+  }
+
+  /** Whether the node that answers is to know the session, too. */
   static boolean namesSender(String address) {
     return isDispatcher(address) || address.startsWith(NODE) && address.endsWith(".dealer");
   }

@@ -365,11 +365,11 @@ final class SessionConnection {
             : new DeliveryOptions().setSendTimeout(asked.timeoutMillis);
     if (SessionAddresses.namesSender(address)) {
       options.addHeader(Frames.SESSION, session.id());
-      if (principal.bound()) {
-        options.addHeader(Frames.USER, principal.name());
-        if (SessionAddresses.isDispatcher(address)) {
-          options.addHeader(Frames.MAY_CONSUME, String.join(",", principal.topicsToConsume()));
-        }
+    }
+    if (principal.bound() && SessionAddresses.namesUser(address)) {
+      options.addHeader(Frames.USER, principal.name());
+      if (SessionAddresses.isDispatcher(address)) {
+        options.addHeader(Frames.MAY_CONSUME, String.join(",", principal.topicsToConsume()));
       }
     } else if (SessionAddresses.isApi(address) && principal.bound()) {
       options.addHeader(Frames.USER, principal.name());

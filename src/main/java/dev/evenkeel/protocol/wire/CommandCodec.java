@@ -16,11 +16,13 @@ import static dev.evenkeel.protocol.wire.FeatureLevel.CONTINUED_PRODUCERS;
 import static dev.evenkeel.protocol.wire.FeatureLevel.CRASHES;
 import static dev.evenkeel.protocol.wire.FeatureLevel.DISPATCHER_TERMS;
 import static dev.evenkeel.protocol.wire.FeatureLevel.DROPPED_LAYOUTS;
+import static dev.evenkeel.protocol.wire.FeatureLevel.FORGOTTEN_NAMES;
 import static dev.evenkeel.protocol.wire.FeatureLevel.PAUSING;
 import static dev.evenkeel.protocol.wire.FeatureLevel.QUOTAS;
 import static dev.evenkeel.protocol.wire.FeatureLevel.RELEASE_TO;
 import static dev.evenkeel.protocol.wire.FeatureLevel.RESHARDING;
 import static dev.evenkeel.protocol.wire.FeatureLevel.SUBSCRIPTIONS;
+import static dev.evenkeel.protocol.wire.FeatureLevel.TABLE_OWNERS;
 import static dev.evenkeel.protocol.wire.FeatureLevel.TAKE_STEPS;
 import static dev.evenkeel.protocol.wire.FeatureLevel.TOPIC_PATTERNS;
 import static dev.evenkeel.protocol.wire.FeatureLevel.USERS;
@@ -38,8 +40,10 @@ import static dev.evenkeel.protocol.wire.RecordCodec.TOPIC_CONFIG;
 import dev.evenkeel.protocol.ClusterUser;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupPattern;
+import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Outcome;
+import dev.evenkeel.protocol.Refusal;
 import java.util.List;
 
 /**
@@ -92,12 +96,34 @@ public final class CommandCodec {
         }
       };
 
+  /** Any command but {@link MetaCommand.ByUser}, so that it ends. */
+  private static final Codec<MetaCommand> PLAIN_META =
+      new Codec<>() {
+        @Override
+        public void write(Bytes out, MetaCommand command) {
+          META.write(out, command);
+        }
+
+        @Override
+        public MetaCommand read(ByteReader in) {
+          if (META.next(in).equals(MetaCommand.ByUser.class)) {
+            throw new MalformedException(Refusal.INVALID, "a command of two users");
+          }
+          return META.read(in);
+        }
+
+        @Override
+        public int level(MetaCommand command) {
+          return META.level(command);
+        }
+      };
+
   private static final Codec<List<GroupPattern>> PATTERNS = Codec.list(GROUP_PATTERN);
   private static final Codec<List<GroupPattern>> NO_PATTERNS = absent(List.of());
 
   private static final Codec<ClusterUser> PERHAPS_USER = Codec.nullable(RecordCodec.USER);
 
-  private static final Codec<MetaCommand> META =
+  private static final Tagged<MetaCommand> META =
       new Tagged<MetaCommand>("command")
           .add(1, MetaCommand.CreateTopic.class, TEXT, I32, TOPIC_CONFIG)
           .add(2, MetaCommand.ActivateTopic.class, I32, absent(null))
@@ -152,6 +178,8 @@ public final class CommandCodec {
           .since(
               DISPATCHER_TERMS, 36, MetaCommand.GrantGroupLease.class, TEXT, TEXT, TEXT, I64, I64)
           .since(USERS, 37, MetaCommand.ChangeUser.class, PERHAPS_USER, PERHAPS_USER)
+          .since(FORGOTTEN_NAMES, 38, MetaCommand.TendProducers.class, TEXTS, TEXTS)
+          .since(TABLE_OWNERS, 39, MetaCommand.ByUser.class, TEXT, PLAIN_META)
           .completeFor(MetaCommand.class);
 
   private static final Codec<DataCommand.Step> STEP =
@@ -179,7 +207,7 @@ public final class CommandCodec {
               absent(-1L, stateOffset -> stateOffset < 0),
               absent(null))
           .add(7, DataCommand.Release.class, TEXT, SHARD, I64, I64, I64, BLOB)
-          .add(9, DataCommand.OpenProducer.class, I64, I32)
+          .add(9, DataCommand.OpenProducer.class, I64, I32, absent(0))
           .add(10, DataCommand.Retain.class)
           .add(11, DataCommand.Commit.class, TEXT, SHARD, I64, I64, I64, absent(null))
           .add(13, DataCommand.RecordOutcomes.class, TEXT, SHARD, I64, Codec.list(OUTCOME))
@@ -235,6 +263,7 @@ public final class CommandCodec {
               TEXTS,
               I32)
           .since(DROPPED_LAYOUTS, 50, DataCommand.DropSealed.class, I32, I32, I32)
+          .since(TABLE_OWNERS, 51, DataCommand.OpenProducer.class, I64, I32, I32)
           .completeFor(DataCommand.class);
 
   private CommandCodec() {}

@@ -24,7 +24,8 @@ import java.util.List;
  *         topic that last until it is removed, next epochs for the producers that have a name,
  *         groups that are coordinators, leases of groups that only the present dispatcher grants,
  *         dedups by name, which need no entries, ids of producers that say whose they are, and
- *         users that the cluster keeps
+ *         owners of rows that all users share, names of producers that are forgotten, and users that
+ *         the cluster keeps
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -122,6 +123,12 @@ public final class FeatureLevel {
 
   /** From here on the cluster keeps users. */
   public static final int USERS = 10;
+
+  /** From here on the log knows which user has made rows that all users share. */
+  public static final int TABLE_OWNERS = 10;
+
+  /** From here on names of producers that nobody uses are forgotten: their ids are of the name. */
+  public static final int FORGOTTEN_NAMES = 10;
 
   /** From here on every node answers which keys deduplication holds for long. */
   public static final int DEDUP_KEYS = 10;

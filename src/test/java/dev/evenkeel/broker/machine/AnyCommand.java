@@ -68,9 +68,25 @@ final class AnyCommand {
     Outcome.Failed.class, Outcome.Parked.class, Outcome.Begun.class, Outcome.Settled.class
   };
 
-  /** Names of fields that came with leases of subscriptions, at feature level 10. */
+  /** Commands that make what belongs to a user. */
+  private static final Class<?>[] OF_USERS = {
+    MetaCommand.RegisterProducer.class,
+    MetaCommand.DeclareGroup.class,
+    MetaCommand.SetQuota.class,
+    MetaCommand.CreateTopic.class
+  };
+
+  /** Names of fields that came with feature level 10. */
   private static final Set<String> OF_SUBSCRIPTIONS =
-      Set.of("readers", "readFrom", "patterns", "continued", "dispatcherTerm");
+      Set.of(
+          "readers",
+          "readFrom",
+          "patterns",
+          "continued",
+          "dispatcherTerm",
+          "ownerTag",
+          "lastUsedMillis",
+          "producerEpochNext");
 
   private final Random random;
   private final boolean heirs;
@@ -210,6 +226,8 @@ final class AnyCommand {
       return any(random.nextBoolean() ? Reply.OfLease.class : Reply.Refused.class);
     } else if (kind == DataCommand.Step.class && !subscriptions) {
       return any(pick(new Class<?>[] {Grant.class, SetDrain.class, ResetLease.class}));
+    } else if (kind == MetaCommand.ByUser.class) {
+      return new MetaCommand.ByUser((String) any(String.class), (MetaCommand) any(pick(OF_USERS)));
     } else if (kind.isSealed()) {
       return any(pick(kind.getPermittedSubclasses()));
     } else if (kind == GroupPolicy.class && random.nextBoolean()) {

@@ -167,6 +167,16 @@ class PinnedBytesTest {
         new AnyCommand(new Random(1)),
         any -> rows(MetaChange.putProducer(any.of(NamedProducer.class))::write),
         null);
+    pin(
+        "DataCommand$OpenProducer with an owner",
+        new AnyCommand(new Random(1)),
+        any -> Entry.of(any.of(DataCommand.OpenProducer.class), 123),
+        bytes -> Entry.of(CommandCodec.data(new ByteReader(body(bytes))), 123));
+    pin(
+        "Change$PutProducer with an owner",
+        new AnyCommand(new Random(1)),
+        any -> rows(any.of(Change.PutProducer.class)::write),
+        null);
     AnyCommand dropped = AnyCommand.moved(new Random(1));
     pin(
         "TopicInfo dropped",

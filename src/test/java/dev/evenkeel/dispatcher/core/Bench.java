@@ -77,6 +77,9 @@ final class Bench {
   /** What the log refuses commands of the history with, or null. */
   Refusal refuseMoves;
 
+  /** No group is recorded that is not recorded yet. */
+  boolean groupsFull;
+
   /** Dispatchers do not learn for how long there were any. */
   boolean loseTime;
 
@@ -381,7 +384,9 @@ final class Bench {
     } else if (action instanceof DispatcherAction.WriteMeta a) {
       boolean no = refuseMoves != null && a.command() instanceof MetaCommand.RecordMoves;
       Reply reply;
-      if (no) {
+      if (groupsFull && isFresh(a.command())) {
+        reply = Reply.refused(Refusal.TOO_LARGE, "too many groups");
+      } else if (no) {
         reply = Reply.refused(refuseMoves, "as told");
       } else if (a.command() instanceof MetaCommand.AddActiveTime) {
         reply =
@@ -465,6 +470,12 @@ final class Bench {
   /** Whether the dispatcher has died; {@link #activate} makes another. */
   boolean dead() {
     return dead;
+  }
+
+  private boolean isFresh(MetaCommand command) {
+    MetaCommand plain = command instanceof MetaCommand.ByUser by ? by.command() : command;
+    return plain instanceof MetaCommand.DeclareGroup c
+        && log.groups().stream().noneMatch(group -> group.name().equals(c.name()));
   }
 
   private Reply refuse(java.util.function.Supplier<Reply> apply) {

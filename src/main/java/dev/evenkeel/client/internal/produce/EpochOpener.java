@@ -9,6 +9,8 @@ import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.ProducerIds;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.FeatureLevel;
@@ -78,7 +80,8 @@ public final class EpochOpener {
   /**
    * The epoch after {@code epoch}, in which this program may have sent; tried until {@link
    * #stop()}. {@link #open} opens it. Fails with PRODUCER_FENCED if another program has registered
-   * the name since: what it has sent must not count as sent by this one.
+   * the name since: what it has sent must not count as sent by this one. A name that the cluster
+   * has forgotten is registered again.
    */
   public Future<Reply.OfProducer> claim(long producerId, int epoch) {
     if (name.isEmpty()) {
@@ -91,7 +94,18 @@ public final class EpochOpener {
             view ->
                 view.featureLevel() < FeatureLevel.CONTINUED_PRODUCERS
                     ? register(LeaderClient.NO_LIMIT_MILLIS)
-                    : epoch(new MetaCommand.ContinueProducer(name, epoch), retry));
+                    : epoch(new MetaCommand.ContinueProducer(name, epoch), retry)
+                        .recover(this::afresh));
+  }
+
+  /**
+   * After long silence the cluster has forgotten the name. Nobody has taken it since, or that was
+   * long ago, too.
+   */
+  private Future<Reply.OfProducer> afresh(Throwable failure) {
+    return RefusedException.of(failure).refusal() == Refusal.UNKNOWN_PRODUCER
+        ? register(LeaderClient.NO_LIMIT_MILLIS)
+        : Future.failedFuture(failure);
   }
 
   /** As {@link #claim} for a program that has sent nothing yet: it takes over the name. */

@@ -307,6 +307,18 @@ class BatchingProducerTest {
     assertThat(broker.messages(shardOf("k"))).containsExactly(0, 1, 2, 3, 4, 5);
   }
 
+  @Test
+  void oneWhoseNameIsForgottenRegistersItAgain() {
+    Producer producer = start(options().setName("p"));
+    await(producer.send("k", payload(1)));
+    broker.logs.forEach(SimLog::forgetProducer);
+    broker.nameForgotten = true;
+    await(producer.send("k", payload(2)));
+    await(producer.send("k", payload(3)));
+    assertThat(broker.nameForgotten).isFalse();
+    assertThat(broker.messages(shardOf("k"))).containsExactly(1, 2, 3);
+  }
+
   /** What happens within a delivery timeout, unless the machine holds a thread up for as long. */
   private interface InTime {
     void run(FakeBroker broker, Producer producer) throws HeldUp;

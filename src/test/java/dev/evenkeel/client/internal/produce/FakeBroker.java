@@ -73,6 +73,9 @@ public final class FakeBroker {
   /** How many of the next epochs of names are given and not told. */
   volatile int untoldEpochs;
 
+  /** Whether the next request for a further epoch finds the name forgotten. */
+  volatile boolean nameForgotten;
+
   /** Whether appends are taken and never answered. */
   volatile boolean silent;
 
@@ -216,6 +219,10 @@ public final class FakeBroker {
       return Reply.refused(Refusal.WRONG_VERSION, "unknown command");
     }
     int epoch = ((MetaCommand.ContinueProducer) command).epoch();
+    if (nameForgotten) {
+      nameForgotten = false;
+      return Reply.refused(Refusal.UNKNOWN_PRODUCER, "no such name");
+    }
     if (epoch == registered - 1) {
       continued = true;
       registered++;
