@@ -295,7 +295,8 @@ public interface Admin {
 
   /**
    * Sets a quota in place of the one that there was. It counts within about a second. What it is
-   * for need not exist yet. Fails with TOO_LARGE if there are 10,000 others, or if the user has as many as are left.
+   * for need not exist yet. Fails with TOO_LARGE if there are 10,000 others, or if the user has as
+   * many as are left.
    *
    * @param bytesPerSecond null: no limit
    * @param messages messages per period; null: no limit. One of both is needed

@@ -247,7 +247,7 @@ public final class SessionRules {
     }
   }
 
-  private static void meta(Principal principal, Buffer request) {
+  private void meta(Principal principal, Buffer request) {
     MetaCommand command = CommandCodec.meta(new ByteReader(Frames.body(request)));
     if (!(command instanceof MetaCommand.OfClients of)) {
       throw nodesOnly("the command " + command.getClass().getSimpleName());
@@ -256,8 +256,13 @@ public final class SessionRules {
     if (name != null && !name.isEmpty() && !principal.mayUseProducer(name)) {
       throw principal.denied("producer:" + name);
     }
-    if (command instanceof MetaCommand.RegisterProducer && principal.bound()) {
+    if (command instanceof MetaCommand.RegisterProducer asked && principal.bound()) {
       principal.require(Need.of(null, Kind.PRODUCE, Kind.GROUP));
+      if (asked.isUnnamed() && ids.featureLevel() < FeatureLevel.OLDEST) {
+        // Its id would not say whose it is, for as long as the producer lives.
+        throw Refusal.UNAVAILABLE.error(
+            "the cluster has just begun, and not all of its nodes have been there: try again");
+      }
     }
   }
 

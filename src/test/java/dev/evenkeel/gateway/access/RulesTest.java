@@ -60,7 +60,7 @@ class RulesTest {
 
         @Override
         public int featureLevel() {
-          return FeatureLevel.NEWEST;
+          return level;
         }
 
         @Override
@@ -72,6 +72,9 @@ class RulesTest {
   private static Quota rate(String group, int perSecond) {
     return new Quota(QuotaKind.GROUP_RATE, group, 0, perSecond, 1_000);
   }
+
+  /** Of the cluster. */
+  private static int level = FeatureLevel.NEWEST;
 
   private final SessionRules rules = new SessionRules(IDS);
 
@@ -696,5 +699,22 @@ class RulesTest {
             () -> send(user("produce:orders"), false, Op.APPEND, append(1, 7)),
             "producer:NAME of the producer 7")
         .hasMessageNotContaining("billing");
+  }
+
+  @Test
+  void aClusterThatHasJustBegunGivesNoIdsThatAreNobodys() {
+    Bytes register = new Bytes();
+    CommandCodec.write(register, new MetaCommand.RegisterProducer(""));
+    level = FeatureLevel.FIRST;
+    try {
+      Refused.with(
+          Refusal.UNAVAILABLE,
+          () -> send(user("produce:orders"), true, Op.SUBMIT_META, register),
+          "the cluster has just begun");
+      send(Principal.ANYBODY, true, Op.SUBMIT_META, register);
+    } finally {
+      level = FeatureLevel.NEWEST;
+    }
+    send(user("produce:orders"), true, Op.SUBMIT_META, register);
   }
 }
