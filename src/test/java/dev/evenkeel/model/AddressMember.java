@@ -53,6 +53,9 @@ final class AddressMember {
   /** One reply comes too late. */
   private boolean isLate = true;
 
+  /** Until then it does not reply to a message that it has. */
+  private volatile long lateUntilNanos = System.nanoTime();
+
   /**
    * @param bus the event bus that nodes send to, as it is now
    */
@@ -127,7 +130,7 @@ final class AddressMember {
         boolean less = !opened.containsAll(model.there(group, topics));
         HttpResponse<String> answer =
             less
-                ? http.send("DELETE", session, null)
+                ? end()
                 : http.send("POST", session + "/extend", null);
         if (less || answer != null && answer.statusCode() == 404) {
           while (!leaves && !open()) {
@@ -136,11 +139,22 @@ final class AddressMember {
         }
         HttpUser.pause();
       }
-      http.send("DELETE", session, null);
+      end();
       stopListening();
     } finally {
       left.complete();
     }
+  }
+
+  /**
+   * Ends the session. Its node does not wait long for a reply: it gives that message back, and what
+   * was finished after it comes again.
+   */
+  private HttpResponse<String> end() {
+    if (System.nanoTime() - lateUntilNanos < 0) {
+      model.shake(group, System.currentTimeMillis());
+    }
+    return http.send("DELETE", session, null);
   }
 
   private void listen() {
@@ -179,6 +193,7 @@ final class AddressMember {
     isLate &= !late;
     model.ends(group, name, id, well && !late);
     if (late) {
+      lateUntilNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LATE_MILLIS);
       listensOn.setTimer(LATE_MILLIS, passed -> message.reply(null));
     } else if (well) {
       message.reply(null);
