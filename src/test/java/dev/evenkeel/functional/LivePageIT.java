@@ -9,6 +9,7 @@ import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Wait;
 import dev.evenkeel.cli.CommandInJvm;
 import dev.evenkeel.gateway.page.Browsers;
@@ -33,6 +34,7 @@ class LivePageIT {
   @Test
   @Timeout(600)
   void joinsLeavesCrashesAndARestartAreSeen() {
+    TestUsers.assumeNone("the page would ask for a token, which other tests give it");
     Path input = Lines.write(directory.resolve("input.log"), 2000, 50);
     try (Browsers browsers = Browsers.start();
         Node node = new Node(directory.resolve("node")).start()) {
