@@ -135,13 +135,17 @@ class AbuseIT {
     List<SessionAttack> attacks = new ArrayList<>();
     Attacks all = new Attacks();
     for (int i = 0; i < 2; i++) {
-      var attack = new SessionAttack(List.of(Door.plain(node.port)), requests, null, all.random());
+      var attack =
+          new SessionAttack(
+              List.of(Door.plain(node.port)), requests, TestUsers.token(), all.random());
       attacks.add(attack);
       all.add(() -> attack.send(Mutants.COUNT / 2));
     }
     PortAttack http =
         new PortAttack(
-            Door.plain(node.httpPort), PortBeginnings.http(ABUSED, "bad", null), all.random());
+            Door.plain(node.httpPort),
+            PortBeginnings.http(ABUSED, "bad", TestUsers.token()),
+            all.random());
     all.add(() -> http.send(Mutants.COUNT / 20));
     all.run();
     System.out.println(attacks);

@@ -1,6 +1,5 @@
 package dev.evenkeel.functional;
 
-import dev.evenkeel.TestUsers;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.impl.CodecManager;
@@ -96,14 +95,7 @@ final class PortBeginnings {
   }
 
   private static byte[] request(String method, String path, String headers, String body) {
-    String head =
-        method
-            + " "
-            + path
-            + " HTTP/1.1\r\nHost: localhost\r\n"
-            + TestUsers.header()
-            + headers
-            + "\r\n\r\n";
+    String head = method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n\r\n";
     return (head + body).getBytes(StandardCharsets.ISO_8859_1);
   }
 
