@@ -57,7 +57,7 @@ record UsersApi(Vertx vertx, ClusterCalls calls) {
     if (access != null && !access.hasUsers()) {
       throw Refusal.INVALID.error(
           "this node was started without users, so everybody may do everything, and users that the"
-              + " cluster keeps count nothing: start it with --users FILE");
+              + " cluster keeps count nothing: start it with a users file");
     }
     return access;
   }

@@ -4,6 +4,8 @@ import dev.evenkeel.broker.state.PositionSet;
 import dev.evenkeel.broker.state.RecentSequences;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.protocol.Crashes;
+import dev.evenkeel.protocol.ClusterUser;
+import dev.evenkeel.protocol.ClusterUser.TokenDigest;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.DataCommand.Grant;
 import dev.evenkeel.protocol.DataCommand.ResetLease;
@@ -232,6 +234,8 @@ final class AnyCommand {
       return any(pick(kind.getPermittedSubclasses()));
     } else if (kind == GroupPolicy.class && random.nextBoolean()) {
       return pick(POLICIES);
+    } else if (kind == ClusterUser.class) {
+      return user();
     } else if (kind == Quota.class && random.nextBoolean()) {
       QuotaKind quota = pick(QuotaKind.values());
       long bytes = quota == QuotaKind.GROUP_RATE ? 0 : random.nextInt(9);
@@ -336,5 +340,17 @@ final class AnyCommand {
     return value != null && (type == long.class || type == Long.class)
         ? (Object) ((Number) value).longValue()
         : value;
+  }
+
+  /** One of few, so that some are known. */
+  private ClusterUser user() {
+    String id = "0123456" + random.nextInt(3);
+    Long expires = random.nextBoolean() ? null : (Long) random.nextLong(1, 1L << 40);
+    return new ClusterUser(
+        pick(new String[] {"shop", "billing"}),
+        random.nextBoolean() ? List.of() : List.of(new TokenDigest(id, "0a".repeat(32), expires)),
+        random.nextInt(4) == 0 ? "cn" : null,
+        ClusterUser.SHARE_PERMILLE_MIN + random.nextInt(2_000),
+        random.nextBoolean() ? List.of() : List.of("produce:orders", "view:*"));
   }
 }

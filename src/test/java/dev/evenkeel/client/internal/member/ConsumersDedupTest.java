@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.Wait;
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.GroupFigure;
