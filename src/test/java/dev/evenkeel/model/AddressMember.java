@@ -128,10 +128,7 @@ final class AddressMember {
       while (!leaves) {
         listen();
         boolean less = !opened.containsAll(model.there(group, topics));
-        HttpResponse<String> answer =
-            less
-                ? end()
-                : http.send("POST", session + "/extend", null);
+        HttpResponse<String> answer = less ? end() : http.send("POST", session + "/extend", null);
         if (less || answer != null && answer.statusCode() == 404) {
           while (!leaves && !open()) {
             HttpUser.pause();

@@ -32,7 +32,8 @@ class SessionOptionsTest {
 
   @Test
   void everyLimitIsChecked() {
-    Set<String> others = Set.of("host", "node", "clusterName", "nodes", "users", "oidc", "tls", "server");
+    Set<String> others =
+        Set.of("host", "node", "clusterName", "nodes", "users", "oidc", "tls", "server");
     List<String> limits =
         SessionOptions.SETTINGS.byKey().keySet().stream()
             .filter(key -> !others.contains(key))
