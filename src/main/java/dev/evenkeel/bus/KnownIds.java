@@ -28,6 +28,13 @@ public interface KnownIds {
    */
   String producer(long id);
 
+  /**
+   * Whether the name of a producer has been forgotten since it had that epoch: see {@link
+   * dev.evenkeel.protocol.ProducerIds#isOfName}. False: it has not, or the id is of no name, or
+   * this node may not have heard of it.
+   */
+  boolean isForgotten(long producer, int epoch);
+
   /** Names of the groups with a tag, see {@link ProducerIds}; a live view. */
   Collection<String> groups(int tag);
 

@@ -45,6 +45,15 @@ public final class MetaIds implements KnownIds {
   }
 
   @Override
+  public boolean isForgotten(long producer, int epoch) {
+    MetaTables now = tables.get();
+    // A name of which this node has not heard begins at this epoch or above.
+    return ProducerIds.isOfName(producer)
+        && epoch < now.counters().producerEpochNext()
+        && now.producerName(producer) == null;
+  }
+
+  @Override
   public Collection<String> groups(int tag) {
     return tables.get().groups(tag);
   }

@@ -112,6 +112,7 @@ public final class SessionRules {
       }
       long producerId = item.batch().producerId();
       if (checked == null || producerId != checked.batch().producerId()) {
+        remembered(SpoolPublisher.producerId(producerId), item.batch().producerEpoch());
         producer(principal, producerId);
       }
       checked = item;
@@ -168,6 +169,16 @@ public final class SessionRules {
       if (name != null && !principal.mayUseProducer(name)) {
         throw principal.denied("producer:NAME of the producer " + id);
       }
+    }
+  }
+
+  /** Whoever has a name that was forgotten is to register it again, and not to wait for it. */
+  private void remembered(long producer, int epoch) {
+    if (ids.isForgotten(producer, epoch)) {
+      throw Refusal.UNKNOWN_PRODUCER.error(
+          "the cluster has forgotten the name of the producer %s, which was silent for long:"
+              + " register it again",
+          producer);
     }
   }
 

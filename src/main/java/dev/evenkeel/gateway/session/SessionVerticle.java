@@ -162,6 +162,11 @@ public final class SessionVerticle extends VerticleBase {
       }
 
       @Override
+      public boolean isForgotten(long producer, int epoch) {
+        return known("producer", producer).isForgotten(producer, epoch);
+      }
+
+      @Override
       public int featureLevel() {
         LocalBroker broker = LocalBroker.of(vertx);
         return broker == null ? FeatureLevel.FIRST : broker.ids().featureLevel();

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.broker.decide.ClusterDecider;
+import dev.evenkeel.broker.serve.MetaIds;
 import dev.evenkeel.broker.state.Owners;
 import dev.evenkeel.broker.state.SharedTable;
 import dev.evenkeel.protocol.Commands;
@@ -195,6 +196,25 @@ class OwnersTest {
             Reply.Refused.class, no -> assertThat(no.refusal()).isEqualTo(Refusal.PRODUCER_FENCED));
     assertThat(rig.run(new MetaCommand.ContinueProducer("p", 3)))
         .isEqualTo(new Reply.OfProducer(id, 4));
+  }
+
+  /** Also a node that has not heard of names that came later knows which were forgotten. */
+  @Test
+  void aNodeTellsForgottenNamesFromThoseOfWhichItHasNotHeard() {
+    MetaIds ids = new MetaIds(() -> rig.meta.tables());
+    long id = ProducerIds.ofName("p");
+    register("p");
+    register("p");
+    assertThat(ids.isForgotten(id, 0)).as("another has taken it over").isFalse();
+    assertThat(ids.isForgotten(ProducerIds.ofName("other"), 0)).as("unheard of").isFalse();
+    pass(ClusterDecider.NAME_FORGET_MILLIS);
+    forget("p");
+    assertThat(ids.isForgotten(id, 1)).isTrue();
+    assertThat(ids.isForgotten(ProducerIds.ofUser(7, "shop"), 0)).isFalse();
+    int later = ((Reply.OfProducer) register("other")).epoch();
+    assertThat(ids.isForgotten(id, later)).as("it may be back").isFalse();
+    register("p");
+    assertThat(ids.isForgotten(id, 1)).isFalse();
   }
 
   /** As if its name had never been forgotten. */

@@ -37,7 +37,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class RulesTest {
-  /** Topic 1 is orders, topic 2 secrets; producer 7 is billing, 8 has no name. */
+  /** Topic 1 is orders, topic 2 secrets; producer 7 is billing, 8 has no name, 77 had one. */
   private static final KnownIds IDS =
       new KnownIds() {
         @Override
@@ -51,6 +51,11 @@ class RulesTest {
         @Override
         public String producer(long id) {
           return id == 7 ? "billing" : null;
+        }
+
+        @Override
+        public boolean isForgotten(long producer, int epoch) {
+          return producer == 77 && epoch < 5;
         }
 
         @Override
@@ -182,6 +187,16 @@ class RulesTest {
     refused(
         Refusal.UNAVAILABLE, () -> send(user("produce:orders"), false, Op.APPEND, append(3, 0)));
     refused(Refusal.FORBIDDEN, () -> send(user("produce:orders"), false, Op.APPEND, append(0, 0)));
+  }
+
+  /** It would wait for ever for a node that has heard of its name. */
+  @Test
+  void aProducerWhoseNameWasForgottenIsToldSo() {
+    Principal shop = user("produce:orders");
+    refused(Refusal.UNKNOWN_PRODUCER, () -> send(shop, false, Op.APPEND, append(1, 77)));
+    refused(
+        Refusal.UNKNOWN_PRODUCER,
+        () -> send(shop, false, Op.APPEND, append(1, SpoolPublisher.id(77))));
   }
 
   @Test

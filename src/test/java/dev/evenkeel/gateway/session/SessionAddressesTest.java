@@ -49,6 +49,11 @@ class SessionAddressesTest {
     }
 
     @Override
+    public boolean isForgotten(long producer, int epoch) {
+      return false;
+    }
+
+    @Override
     public List<String> groups(int tag) {
       return List.of();
     }
