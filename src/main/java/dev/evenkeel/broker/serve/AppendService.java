@@ -1,12 +1,18 @@
 package dev.evenkeel.broker.serve;
 
 import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.UNKNOWN_PRODUCER;
 
+import dev.evenkeel.broker.machine.DataState;
+import dev.evenkeel.broker.state.DataTables;
+import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.bus.Asker;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.ReplicasAnswer;
 import dev.evenkeel.bus.ReplicasRequest;
 import dev.evenkeel.log.Replicas;
+import dev.evenkeel.protocol.ProducerIds;
+import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.Batch;
@@ -80,7 +86,13 @@ public final class AppendService {
       }
     }
     // Here, so that it refuses this request alone, and not those that it would be joined with.
-    groups.get(group).state().requireLevel(level);
+    DataState state = groups.get(group).state();
+    state.requireLevel(level);
+    if (asker.user() != null
+        && state.levelOfCluster() >= FeatureLevel.TABLE_OWNERS
+        && serve.group(group).log().leadership().ready()) {
+      requireOpened(items, state.tables());
+    }
     Future<Void> turn = paid ? null : quotas.turn(items);
     if (turn == null) {
       return append(group, items, messages, level, body, asker);
@@ -92,6 +104,26 @@ public final class AppendService {
           serve.group(group).requireLeader();
           return append(group, items, count, needed, body, asker);
         });
+  }
+
+  /**
+   * A batch of a user's program must not bring a producer whose id does not say which user's it is:
+   * opening says so. Else one user could bring producers of nobody, or of as many groups as it has.
+   *
+   * @throws RefusedException UNKNOWN_PRODUCER, upon which programs open their next epoch
+   */
+  static void requireOpened(List<AppendBody.Item> items, DataTables tables) {
+    for (AppendBody.Item item : items) {
+      long id = item.batch().producerId();
+      boolean unsaid = id != 0 && (ProducerIds.tag(id) == 0 || ProducerIds.isOfGroup(id));
+      if (unsaid && item.batch().firstSequence() == 0 && tables.producer(id) == null) {
+        ShardRecord shard = tables.shard(item.shard());
+        if (shard != null && !shard.sealed()) {
+          throw UNKNOWN_PRODUCER.error(
+              "producer %s is not known here: open an epoch of it before you send", id);
+        }
+      }
+    }
   }
 
   private Future<Buffer> append(
