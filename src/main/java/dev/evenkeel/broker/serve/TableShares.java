@@ -101,11 +101,12 @@ final class TableShares {
     if (refusal != null) {
       throw refusal;
     }
+    // Counted only then: it throws if the command cannot be written.
+    Future<Reply> answer = log.apply(new MetaCommand.ByUser(user, command));
     coming.merge(user, 1, Integer::sum);
-    return log.apply(new MetaCommand.ByUser(user, command))
-        .onComplete(
-            done ->
-                coming.computeIfPresent(
-                    user, (same, count) -> count == 1 ? null : Integer.valueOf(count - 1)));
+    return answer.onComplete(
+        done ->
+            coming.computeIfPresent(
+                user, (same, count) -> count == 1 ? null : Integer.valueOf(count - 1)));
   }
 }

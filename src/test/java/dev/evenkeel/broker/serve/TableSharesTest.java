@@ -119,6 +119,23 @@ class TableSharesTest {
   }
 
   @Test
+  void whatCannotBeWrittenDoesNotCount() {
+    raise(FeatureLevel.NEWEST);
+    for (int i = 0; i < 6_000; i++) {
+      assertThatThrownBy(
+              () ->
+                  shares.append(
+                      "shop",
+                      quota("q"),
+                      none -> {
+                        throw Refusal.INVALID.error("not written");
+                      }))
+          .hasMessageContaining("not written");
+    }
+    assertThat(fill("shop", true)).isEqualTo(5_000);
+  }
+
+  @Test
   void aClusterWithNodesOfTheFormerVersionGoesOnAsBefore() {
     raise(FeatureLevel.TABLE_OWNERS - 1);
     shares.append("shop", quota("q"), this::append);
