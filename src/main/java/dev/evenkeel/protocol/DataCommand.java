@@ -349,6 +349,9 @@ public sealed interface DataCommand {
    */
   record OpenPublisher(long producerId, int epoch, String group, Shard input, boolean fresh)
       implements DataCommand, OfClients {
+    /** In place of a group, for nodes that move delayed batches: no client may name it. */
+    public static final String DELAYED = "evenkeel.delayed";
+
     @Override
     public void check() {
       checkLease(group, input);

@@ -9,7 +9,8 @@ import java.nio.ByteBuffer;
  * can check an id without asking anybody, and no id can be used by guessing its number.
  *
  * <pre>
- * bit 62       the producer has a name, and bits 0-60 are a hash of it
+ * bit 62       with bit 60: the producer has a name, and bits 0-59 are a hash of it;
+ *              without: a node moves delayed batches
  * bit 61       a spool sends again what was not taken, see {@link SpoolPublisher}
  * bit 60       the tag is that of a group
  * bits 40-59   tag; 0: one that was registered before ids had tags
@@ -49,14 +50,17 @@ public final class ProducerIds {
     return !isOfName(id) && (id & OF_GROUP) != 0;
   }
 
-  /** Whether it is the id of a name, see {@link #ofName}. */
+  /** Whether it is the id of a name, see {@link #ofName}, or a node's own: it has no tag. */
   public static boolean isOfName(long id) {
     return (id & OF_NAME) != 0;
   }
 
-  /** The id of a name: the ids of two names are equal with a probability of 2^-61. */
+  /**
+   * The id of a name: the ids of two names are equal with a probability of 2^-60. None is that of a
+   * node, whatever names somebody tries.
+   */
   public static long ofName(String name) {
-    return OF_NAME | ByteBuffer.wrap(Sha256.of(name)).getLong() & (2 * OF_GROUP - 1);
+    return OF_NAME | OF_GROUP | ByteBuffer.wrap(Sha256.of(name)).getLong() & (OF_GROUP - 1);
   }
 
   /** Whether a tag is that of nodes, and of programs that are members of the cluster. */

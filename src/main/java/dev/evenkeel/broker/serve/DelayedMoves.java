@@ -7,6 +7,7 @@ import dev.evenkeel.bus.Asker;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
@@ -44,9 +45,9 @@ final class DelayedMoves {
   private static final Logger LOG = LoggerFactory.getLogger(DelayedMoves.class);
 
   /** In place of a group whose handlers publish. */
-  static final String PUBLISHER = "evenkeel.delayed";
+  static final String PUBLISHER = DataCommand.OpenPublisher.DELAYED;
 
-  /** Ids that the meta log gives out are lower. */
+  /** Ids that the meta log counts are lower; see also {@link ProducerIds}. */
   private static final long FIRST_PRODUCER = 1L << 62;
 
   /** Batches that are read, sent and dropped together. */

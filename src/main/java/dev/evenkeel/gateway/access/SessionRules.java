@@ -248,6 +248,9 @@ public final class SessionRules {
         throw nodesOnly("another producer's name");
       }
     } else if (command instanceof DataCommand.OpenPublisher open) {
+      if (open.group().equals(DataCommand.OpenPublisher.DELAYED)) {
+        throw nodesOnly("moving delayed messages");
+      }
       member(principal, open.group(), open.input());
       publisher(principal, open);
     } else if (command instanceof DataCommand.OpenProducer open) {

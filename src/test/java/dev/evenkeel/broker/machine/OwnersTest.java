@@ -287,6 +287,7 @@ class OwnersTest {
       assertThat(ProducerIds.isOfName(id)).isTrue();
       assertThat(ProducerIds.isOfGroup(id)).isFalse();
       assertThat(ProducerIds.tag(id)).isZero();
+      assertThat(id).as("above those of nodes").isGreaterThanOrEqualTo((1L << 62) + (1L << 60));
     }
     assertThat(ids).doesNotHaveDuplicates();
     for (long id : List.of(1L, ProducerIds.ofUser(1, "a"), ProducerIds.ofGroup(1, "g"))) {

@@ -347,6 +347,19 @@ class RulesTest {
             SpoolPublisher.id(producer), 1, group, SpoolPublisher.input(1), true));
   }
 
+  /** Else delayed messages of the shard would be lost, or wait for ever. */
+  @Test
+  void nobodyMovesDelayedMessagesForANode() {
+    String group = DataCommand.OpenPublisher.DELAYED;
+    long id = ProducerIds.ofGroup(8, group);
+    Bytes open =
+        data(
+            new DataCommand.OpenPublisher(id, Integer.MAX_VALUE, group, new Shard(1, 0), true));
+    for (Principal any : List.of(user("group:*", "consume:*"), user("admin:*", "group:*"))) {
+      refused(Refusal.FORBIDDEN, () -> send(any, true, Op.SUBMIT_DATA, open));
+    }
+  }
+
   /** Else its spool would end when the topic gets other shards. */
   @Test
   void whoMayProduceMaySendASpoolToOtherShards() {
