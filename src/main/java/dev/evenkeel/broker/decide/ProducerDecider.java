@@ -13,8 +13,10 @@ import dev.evenkeel.broker.state.RecentSequences;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -124,16 +126,32 @@ public record ProducerDecider(DataTables tables, long nowMillis, int level) {
           UNKNOWN_PRODUCER,
           "producer " + command.producerId() + " of " + name(key) + " is not known here");
     }
-    if (present == null && tables.publishers().size() >= Limits.PUBLISHERS_MAX) {
+    if (present == null && !hasRoom(command)) {
       return Decision.refused(
           OVERLOADED,
           "handlers of "
-              + Limits.PUBLISHERS_MAX
+              + tables.publishers().size()
               + " shards publish here, no more are allowed: forget groups or topics");
     }
     List<Change> changes = present == null ? List.of() : forget(tables, present);
     return put(
         changes, ProducerRecord.publisher(command.producerId(), command.epoch(), key, nowMillis));
+  }
+
+  /**
+   * Whether there is room for another publisher. From feature level 10 on, what has one tag leaves
+   * some for others: the handlers of a group, and the spools of a user.
+   */
+  private boolean hasRoom(DataCommand.OpenPublisher command) {
+    int left = Limits.PUBLISHERS_MAX - tables.publishers().size();
+    if (level < FeatureLevel.TABLE_OWNERS
+        || command.group().equals(DataCommand.OpenPublisher.DELAYED)) {
+      return left > 0;
+    }
+    int tag = ProducerIds.tag(command.producerId());
+    return tag == 0
+        ? left > Limits.PUBLISHERS_MAX / 10
+        : tables.publishersOf(tag) < ProducerShare.WEIGHT * left;
   }
 
   private Decision<Change> put(List<Change> before, ProducerRecord next) {

@@ -32,7 +32,7 @@ public record ProducerShare(int owner, int own, int all) {
    * A user alone has room for 15,000: half as many again as retention leaves of them, so that a
    * program that begins many can go on.
    */
-  private static final int WEIGHT = 3;
+  static final int WEIGHT = 3;
 
   private static final int UNKNOWN_MAX = PRODUCERS_HARD_MAX / 10 * 9;
 

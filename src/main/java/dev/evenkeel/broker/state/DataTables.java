@@ -42,6 +42,9 @@ public final class DataTables {
   /** How many ordinary producers each owner has, by its tag; may be read from any thread. */
   private final Map<Integer, Integer> producersOf = new ConcurrentHashMap<>();
 
+  /** How many producers of handlers, and of spools, have each tag. */
+  private final Map<Integer, Integer> publishersOf = new HashMap<>();
+
   private int ordinaryProducers;
 
   final NavigableMap<ProducerShard, RecentSequences> rings = new TreeMap<>();
@@ -326,12 +329,19 @@ public final class DataTables {
     }
   }
 
+  /** How many producers of handlers, and of spools, have a tag. */
+  public int publishersOf(int tag) {
+    return publishersOf.getOrDefault(tag, 0);
+  }
+
   private void count(ProducerRecord producer, int more) {
-    if (producer.publisherOf() == null) {
-      ordinaryProducers += more;
-      producersOf.merge(
-          producer.owner(), more, (had, add) -> had + add == 0 ? null : Integer.valueOf(had + add));
-    }
+    boolean ordinary = producer.publisherOf() == null;
+    ordinaryProducers += ordinary ? more : 0;
+    (ordinary ? producersOf : publishersOf)
+        .merge(
+            producer.owner(),
+            more,
+            (had, add) -> had + add == 0 ? null : Integer.valueOf(had + add));
   }
 
   void removeProducer(long id) {

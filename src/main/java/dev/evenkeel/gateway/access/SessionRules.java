@@ -185,6 +185,11 @@ public final class SessionRules {
   /** Checks the id under which handlers of a group publish. */
   private void publisher(Principal principal, DataCommand.OpenPublisher open) {
     long id = open.producerId();
+    if (!ids.groups(ProducerIds.tagOf(open.group())).contains(open.group())) {
+      // The producer of a group that never comes would stay for ever.
+      throw Refusal.UNAVAILABLE.error(
+          "this node does not know the group '%s' yet: try again", open.group());
+    }
     if (ProducerIds.isOfGroup(id)) {
       if (ProducerIds.tag(id) != ProducerIds.tagOf(open.group())) {
         throw Refusal.FORBIDDEN.error("the producer %s is that of another group", id);

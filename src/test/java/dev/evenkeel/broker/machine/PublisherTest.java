@@ -9,12 +9,16 @@ import dev.evenkeel.broker.decide.RetainDecider;
 import dev.evenkeel.broker.state.BatchIndex;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.SpoolPublisher;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
 import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.storage.Store;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,6 +80,38 @@ class PublisherTest {
     // One who believes that nobody has published yet, and comes late.
     assertThat(open(8, 1, true)).isEqualTo(Refusal.PRODUCER_FENCED);
     assertThat(publish(8, 1, 1, 1).refusal()).isEqualTo(Refusal.UNKNOWN_PRODUCER);
+  }
+
+  private Refusal open(long id, String group, int shard) {
+    Reply reply =
+        rig.run(new DataCommand.OpenPublisher(id, 1, group, new Shard(5 + shard, 0), true));
+    return reply instanceof Reply.Refused refused ? refused.refusal() : null;
+  }
+
+  /** Neither the spools of a user nor the handlers of a group keep those of others out. */
+  @Test
+  void whatHasOneTagLeavesRoomForOthers() {
+    rig.run(new DataCommand.RaiseFeatureLevel(FeatureLevel.NEWEST));
+    int max = Limits.PUBLISHERS_MAX;
+    for (int i = 0; i < max / 4 * 3; i++) {
+      long spool = ProducerIds.ofUser(i + 1, "greedy");
+      long id = SpoolPublisher.id(spool);
+      assertThat(open(id, SpoolPublisher.group(spool), 0)).isNull();
+    }
+    long spool = ProducerIds.ofUser(max, "greedy");
+    assertThat(open(SpoolPublisher.id(spool), SpoolPublisher.group(spool), 0))
+        .isEqualTo(Refusal.OVERLOADED);
+    assertThat(open(ProducerIds.ofGroup(max, "g"), "g", 0)).isNull();
+    rig.reopen();
+    assertThat(open(SpoolPublisher.id(spool), SpoolPublisher.group(spool), 0))
+        .isEqualTo(Refusal.OVERLOADED);
+    int untagged = 0;
+    while (open(2L * max + untagged, "former", untagged + 1) == null) {
+      untagged++;
+    }
+    assertThat(rig.tables().publishers()).hasSize(max / 10 * 9);
+    assertThat(open(1L << 62, DataCommand.OpenPublisher.DELAYED, 0)).isNull();
+    assertThat(open(ProducerIds.ofGroup(max, "h"), "h", 0)).isNull();
   }
 
   @Test

@@ -347,6 +347,23 @@ class RulesTest {
             SpoolPublisher.id(producer), 1, group, SpoolPublisher.input(1), true));
   }
 
+  /** The log would remember its producers for ever. */
+  @Test
+  void aGroupThatIsNotThereHasNoPublishers() {
+    Principal member = user("group:*", "consume:*");
+    for (String group : List.of("ship", "none")) {
+      Bytes open =
+          data(
+              new DataCommand.OpenPublisher(
+                  ProducerIds.ofGroup(8, group), 1, group, new Shard(1, 0), true));
+      if (group.equals("ship")) {
+        send(member, true, Op.SUBMIT_DATA, open);
+      } else {
+        refused(Refusal.UNAVAILABLE, () -> send(member, true, Op.SUBMIT_DATA, open));
+      }
+    }
+  }
+
   /** Else delayed messages of the shard would be lost, or wait for ever. */
   @Test
   void nobodyMovesDelayedMessagesForANode() {
