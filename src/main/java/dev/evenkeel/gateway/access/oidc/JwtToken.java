@@ -2,6 +2,7 @@ package dev.evenkeel.gateway.access.oidc;
 
 import com.nimbusds.jose.JOSEException;
 import com.nimbusds.jose.JWSHeader;
+import com.nimbusds.jose.util.Base64URL;
 import com.nimbusds.jwt.JWTClaimsSet;
 import com.nimbusds.jwt.SignedJWT;
 import com.nimbusds.jwt.util.DateUtils;
@@ -60,6 +61,12 @@ final class JwtToken {
     } catch (ParseException | IllegalArgumentException e) {
       // The reasons repeat parts of the token.
       throw Refusal.UNAUTHENTICATED.error("the token has two dots, but is no signed JWT");
+    }
+    Base64URL signature = jwt.getSignature();
+    if (!text.equals(jwt.serialize()) || !signature.equals(Base64URL.encode(signature.decode()))) {
+      // Else one token would have any number of texts, and each would count as another one.
+      throw Refusal.UNAUTHENTICATED.error(
+          "the token has characters that do not belong to it: show it as its issuer has made it");
     }
     if (claims == null) {
       throw Refusal.UNAUTHENTICATED.error("the token is no JWT: it has no claims");

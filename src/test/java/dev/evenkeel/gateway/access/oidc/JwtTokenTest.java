@@ -230,6 +230,19 @@ class JwtTokenTest {
     Refused.with(Refusal.UNAUTHENTICATED, () -> user(token, keys(rsa)), "crit");
   }
 
+  /** Decoders of Base64 skip what they do not know, and bits that are left over. */
+  @Test
+  void aTokenHasOneText() throws Exception {
+    String text = token(claims());
+    JwtToken.parse(text);
+    String cut = text.substring(0, text.length() - 1);
+    char last = text.charAt(text.length() - 1);
+    for (String other :
+        List.of(" " + text, text + "\n", text + "!", text + "=", cut + (char) (last + 1))) {
+      Refused.with(Refusal.UNAUTHENTICATED, () -> JwtToken.parse(other), "do not belong");
+    }
+  }
+
   @Test
   void aHugeTokenIsNotEvenRead() throws Exception {
     String huge = token(claims().claim("all", "x".repeat(Limits.TOKEN_CHARS_MAX)));
