@@ -114,6 +114,20 @@ class OidcUsersTest {
     assertThat(users.named("oidc.alice").name()).isEqualTo("oidc.alice");
   }
 
+  /** A token with a stolen key may count for a hundred years. */
+  @Test
+  void aTokenThatCountsNoMoreHidesNoOtherOne() throws Exception {
+    OidcUsers users = start();
+    Date far = new Date(now.get() + 3_000_000_000_000L);
+    KnownToken stolen =
+        await(users.check(issuer.sign(issuer.claims("alice", "ops").expirationTime(far)), "a"));
+    pass(OidcUsers.READ_GAP_MILLIS);
+    issuer.rotate("second");
+    await(users.check(issuer.token("alice", "ops"), "a"));
+    Refused.with(Refusal.UNAUTHENTICATED, stolen::user, "publish");
+    assertThat(users.named("oidc.alice").name()).isEqualTo("oidc.alice");
+  }
+
   /** Then the issuer takes the former key away, and its tokens end. */
   @Test
   void aNewKeyIsFoundAtOnceAndAWithdrawnOneEndsItsTokens() throws Exception {
@@ -295,5 +309,29 @@ class OidcUsersTest {
     assertThat(known.chars()).isLessThanOrEqualTo(8L << 20);
     assertThat(known.of("oidc.u0")).isNull();
     assertThat(known.of("oidc.u1999")).isNotNull();
+  }
+
+  /** Programs that get a token for each request have many. */
+  @Test
+  void whoHasManyTokensLeavesOthersTheirs() throws Exception {
+    KnownTokens known = new KnownTokens();
+    OidcUsers users = start();
+    String key = issuer.rsa().computeThumbprint().toString();
+    KnownToken other = new KnownToken(users, issuer.token("other", "ops"), key);
+    known.put(other);
+    String big = "x".repeat(8_000);
+    KnownToken token = null;
+    for (int i = 0; i < 1_000; i++) {
+      token =
+          new KnownToken(
+              users,
+              issuer.sign(issuer.claims("many", "ops").claim("big", big).claim("n", i)),
+              key);
+      known.put(token);
+    }
+    assertThat(known.get(token.text())).isSameAs(token);
+    assertThat(known.chars()).isBetween(3L << 20, 5L << 20);
+    assertThat(known.get(other.text())).isSameAs(other);
+    assertThat(known.of("oidc.other")).isSameAs(other);
   }
 }
