@@ -5,10 +5,12 @@ import dev.evenkeel.api.Operation;
 import dev.evenkeel.api.Operations;
 import dev.evenkeel.api.Permission.Kind;
 import dev.evenkeel.api.TextOrBytes;
+import dev.evenkeel.protocol.ClusterUser;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Predicate;
@@ -24,6 +26,9 @@ public final class ApiRules {
           ("kind name group election topic topics shard id node to force all deadLetters member"
                   + " copySettingsFrom address may certificate share expires")
               .split(" "));
+
+  private static final String MAY = "may";
+  private static final int MAY_CHARS_MAX = 200;
 
   private ApiRules() {}
 
@@ -126,10 +131,34 @@ public final class ApiRules {
       Object value = question.getValue(key);
       if (value != null) {
         words.append(key.equals(Operation.ACTION) ? " " : " " + key + "=");
-        words.append(shortened(Objects.toString(value)));
+        words.append(
+            value instanceof JsonArray list
+                    && key.equals(MAY)
+                    && list.size() <= ClusterUser.MAY_MAX
+                ? widestFirst(list)
+                : shortened(Objects.toString(value)));
       }
     }
     return words.toString();
+  }
+
+  /**
+   * Permissions, so that many narrow ones cannot keep a wide one out of the audit log: those for
+   * most names come first, and a number says how many there are.
+   */
+  private static String widestFirst(JsonArray may) {
+    List<String> sorted =
+        may.stream()
+            .map(String::valueOf)
+            .sorted(
+                Comparator.comparing((String each) -> !each.endsWith("*"))
+                    .thenComparing(each -> each.length() - each.indexOf(':'))
+                    .thenComparing(Comparator.naturalOrder()))
+            .toList();
+    String text = new JsonArray(sorted).encode();
+    return text.length() <= MAY_CHARS_MAX
+        ? text
+        : text.substring(0, MAY_CHARS_MAX) + "… (" + may.size() + " in all)";
   }
 
   private static String shortened(String text) {

@@ -33,6 +33,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -641,6 +642,20 @@ class RulesTest {
     JsonObject configure = JsonObject.of("action", "configure", "name", "t", "ageMillisMax", 5);
     assertThat(ApiRules.words(ApiAddresses.TOPICS, configure))
         .isEqualTo("topics configure name=t ageMillisMax=5");
+  }
+
+  /** Somebody could give all permissions among a thousand small ones, and the log would not say. */
+  @Test
+  void theWordsOfAUserHaveItsWidestPermissions() {
+    JsonArray may = new JsonArray();
+    IntStream.range(0, 500).forEach(i -> may.add("view:orders-" + i));
+    may.add("produce:orders*").add("group:*").add("admin:*");
+    JsonObject put = JsonObject.of("action", "put", "name", "shop", "may", may);
+    assertThat(ApiRules.words(ApiAddresses.USERS, put))
+        .startsWith(
+            "users put name=shop may=[\"admin:*\",\"group:*\",\"produce:orders*\",\"view:orders-0\",")
+        .endsWith("… (503 in all)")
+        .hasSizeLessThan(AuditLog.TEXT_CHARS_MAX);
   }
 
   @Test
