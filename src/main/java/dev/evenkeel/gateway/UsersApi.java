@@ -143,8 +143,9 @@ record UsersApi(Vertx vertx, ClusterCalls calls) {
         before -> {
           ClusterUser after = step.apply(before);
           if (gives) {
-            UserChanges.requireToGive(asker, before);
-            UserChanges.requireToGive(asker, after);
+            List<String> known = access == null ? List.of() : access.names();
+            UserChanges.requireToGive(asker, before, known);
+            UserChanges.requireToGive(asker, after, known);
           }
           return after;
         });

@@ -116,7 +116,7 @@ public final class Access {
     Access access = new Access(vertx, path, node, scope, System::currentTimeMillis);
     Shares shares = Shares.of(vertx);
     shares.weigh(user -> access.users.share(user));
-    shares.know(() -> access.users.all().stream().map(Users.User::name).toList());
+    shares.know(access::names);
     return (oidc == null
             ? Future.<OidcUsers>succeededFuture()
             : OidcUsers.open(vertx, Path.of(oidc), scope))
@@ -258,6 +258,11 @@ public final class Access {
   /** The users of the file. */
   public Users ofFile() {
     return ofFile;
+  }
+
+  /** Names of the users of the file and of the cluster. */
+  public List<String> names() {
+    return users.all().stream().map(Users.User::name).toList();
   }
 
   /** Whether a user of the file or of the cluster has a token with that id. */

@@ -7,10 +7,12 @@ import dev.evenkeel.api.PutUser;
 import dev.evenkeel.gateway.access.oidc.OidcNames;
 import dev.evenkeel.protocol.ClusterUser;
 import dev.evenkeel.protocol.ClusterUser.TokenDigest;
+import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 
 /**
@@ -103,23 +105,37 @@ public final class UserChanges {
 
   /**
    * Refuses somebody who would let a user do more than they may do themselves. Whoever may produce,
-   * or be a member, may also use the producer names that belong to its own name.
+   * or be a member, may also use the producer names that belong to its own name, and the ids of
+   * producers that have its tag.
    *
    * @param user null: none
+   * @param known names of users that are known
    * @throws RefusedException FORBIDDEN, naming the permission that is missing
    */
-  public static void requireToGive(Principal asker, ClusterUser user) {
+  public static void requireToGive(
+      Principal asker, ClusterUser user, Collection<String> known) {
     if (user == null) {
       return;
     }
     boolean produces = false;
-    for (Permission each : Users.User.of(user).may()) {
+    List<Permission> may = Users.User.of(user).may();
+    if (asker.bound() && may.size() < user.may().size()) {
+      throw Refusal.FORBIDDEN.error(
+          "the user '%s' has permissions of a later version, and this node cannot tell whether the"
+              + " user '%s' may give them: ask a node of that version",
+          user.name(), asker.name());
+    }
+    for (Permission each : may) {
       require(asker, each.kind(), each.pattern(), user);
       produces |= each.kind() == Kind.PRODUCE || each.kind() == Kind.GROUP;
     }
     if (produces) {
       require(asker, Kind.PRODUCER, user.name(), user);
       require(asker, Kind.PRODUCER, user.name() + "-*", user);
+      int tag = ProducerIds.tagOf(user.name());
+      known.stream()
+          .filter(each -> ProducerIds.tagOf(each) == tag)
+          .forEach(each -> require(asker, Kind.PRODUCER, each, user));
     }
   }
 

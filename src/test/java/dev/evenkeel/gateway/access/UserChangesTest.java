@@ -7,9 +7,12 @@ import dev.evenkeel.api.Permission;
 import dev.evenkeel.api.PutUser;
 import dev.evenkeel.protocol.ClusterUser;
 import dev.evenkeel.protocol.ClusterUser.TokenDigest;
+import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.Refusal;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -31,6 +34,10 @@ class UserChangesTest {
 
   private static Principal asker(String... may) {
     return new Principal("asker", Stream.of(may).map(Permission::parse).toList());
+  }
+
+  private static void give(Principal asker, ClusterUser user) {
+    UserChanges.requireToGive(asker, user, List.of("shop", "other"));
   }
 
   @Test
@@ -94,7 +101,7 @@ class UserChangesTest {
             new String[] {"admin:*", "produce:orders", "producer:shop*"},
             new String[] {"produce:*", "producer:*"},
             new String[] {"produce:ord*", "producer:shop", "producer:shop-*"})) {
-      UserChanges.requireToGive(asker(enough), SHOP);
+      give(asker(enough), SHOP);
     }
     for (String[] tooLittle :
         List.of(
@@ -105,14 +112,46 @@ class UserChangesTest {
             new String[] {"produce:orders"},
             new String[] {"produce:orders", "producer:shop"},
             new String[] {"produce:orders", "producer:shop-*"})) {
-      Refused.with(Refusal.FORBIDDEN, () -> UserChanges.requireToGive(asker(tooLittle), SHOP));
+      Refused.with(Refusal.FORBIDDEN, () -> give(asker(tooLittle), SHOP));
     }
     ClusterUser prefix = UserChanges.put(SHOP, put(List.of("view:a*"), null, null));
-    UserChanges.requireToGive(asker("view:a*"), prefix);
+    give(asker("view:a*"), prefix);
     Refused.with(
-        Refusal.FORBIDDEN, () -> UserChanges.requireToGive(asker("view:a", "view:ab*"), prefix));
-    UserChanges.requireToGive(Principal.ANYBODY, SHOP);
-    UserChanges.requireToGive(asker(), null);
+        Refusal.FORBIDDEN, () -> give(asker("view:a", "view:ab*"), prefix));
+    give(Principal.ANYBODY, SHOP);
+    give(asker(), null);
+  }
+
+  /** It could use the ids of producers that the other user has begun. */
+  @Test
+  void aUserWithTheTagOfAnotherNeedsThePermissionForItsProducers() {
+    Map<Integer, String> names = new HashMap<>();
+    String one = "u0";
+    String other = null;
+    for (int i = 1; other == null; i++) {
+      names.put(ProducerIds.tagOf(one), one);
+      one = "u" + i;
+      other = names.get(ProducerIds.tagOf(one));
+    }
+    List<String> known = List.of("shop", other);
+    ClusterUser same = new ClusterUser(one, List.of(), null, 1_000, List.of("produce:orders"));
+    String[] own = {"produce:*", "producer:" + one, "producer:" + one + "-*"};
+    Refused.with(
+        Refusal.FORBIDDEN,
+        () -> UserChanges.requireToGive(asker(own), same, known),
+        "producer:" + other);
+    UserChanges.requireToGive(asker(own), same, List.of("shop"));
+    UserChanges.requireToGive(asker("produce:*", "producer:*"), same, known);
+  }
+
+  /** A node of this version could otherwise make a token with more than its operator has. */
+  @Test
+  void nobodyGivesWhatThisVersionDoesNotKnow() {
+    ClusterUser later = new ClusterUser("shop", List.of(), null, 1_000, List.of("fly:high"));
+    Principal all =
+        asker("admin:*", "view:*", "produce:*", "consume:*", "group:*", "producer:*");
+    Refused.with(Refusal.FORBIDDEN, () -> give(all, later), "later version");
+    give(Principal.ANYBODY, later);
   }
 
   @Test
