@@ -302,7 +302,9 @@ record Callers(Access access, Logins logins, RequestBodies bodies, Connections c
 
   private Future<Void> endLogin(HttpServerRequest request) {
     String login = login(request);
-    return login == null ? Future.succeededFuture() : logins.end(login);
+    return login == null
+        ? Future.succeededFuture()
+        : logins.end(login, Strangers.source(request.remoteAddress()));
   }
 
   /**

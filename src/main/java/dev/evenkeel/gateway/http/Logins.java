@@ -22,6 +22,7 @@ import io.vertx.core.eventbus.ReplyFailure;
 import io.vertx.core.json.JsonObject;
 import java.security.SecureRandom;
 import java.util.Base64;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -79,6 +80,9 @@ final class Logins {
   private final Map<String, Elsewhere> elsewhere = new LinkedHashMap<>(16, 0.75f, true);
 
   private int asked;
+
+  /** Of these, by where the requests come from. */
+  private final Map<String, Integer> askedBySource = new HashMap<>();
 
   /**
    * @param node id of this node
@@ -215,28 +219,40 @@ final class Logins {
         : now.stream().anyMatch(each -> each.id().equals(at));
   }
 
-  /** Ends a log-in; does nothing if it has ended. The future does not fail. */
-  Future<Void> end(String id) {
+  /**
+   * Ends a log-in; does nothing if it has ended. The future does not fail.
+   *
+   * @param source where the request comes from, as {@code Strangers} counts it
+   */
+  Future<Void> end(String id, String source) {
     elsewhere.remove(id);
     String at = nodeOf(id);
     if (at == null || at.equals(node)) {
       remove(id);
       return Future.succeededFuture();
     }
-    return ask(at, new JsonObject().put("ends", id)).transform(done -> Future.succeededFuture());
+    return ask(at, new JsonObject().put("ends", id), source)
+        .transform(done -> Future.succeededFuture());
   }
 
-  private Future<JsonObject> ask(String at, JsonObject question) {
-    if (asked >= ASKED_MAX) {
+  /** Whoever invents ids leaves room for the questions of others. */
+  private Future<JsonObject> ask(String at, JsonObject question, String source) {
+    int own = askedBySource.getOrDefault(source, 0);
+    if (!FairShare.fits(own, asked, 1, ASKED_MAX, 1)) {
       return Future.failedFuture("too many questions wait for answers");
     }
     asked++;
+    askedBySource.put(source, own + 1);
     return vertx
         .eventBus()
         .<JsonObject>request(
             Addresses.logins(at), question, new DeliveryOptions().setSendTimeout(STALE_MILLIS))
         .map(reply -> reply.body())
-        .onComplete(done -> asked--);
+        .onComplete(
+            done -> {
+              asked--;
+              askedBySource.computeIfPresent(source, (any, now) -> now == 1 ? null : now - 1);
+            });
   }
 
   /** How many there are. */
@@ -273,6 +289,7 @@ final class Logins {
     private final String id;
     private final String at;
     private Future<Void> asking;
+    private String askedFrom = "";
     private Principal principal;
     private RefusedException refused;
     private long answeredMillis;
@@ -294,8 +311,9 @@ final class Logins {
     @Override
     public Future<Void> check(String source) {
       if (asking == null) {
+        askedFrom = source;
         Future<Void> question =
-            ask(at, new JsonObject().put("of", id))
+            ask(at, new JsonObject().put("of", id), source)
                 .transform(
                     done -> {
                       asking = null;
@@ -335,7 +353,7 @@ final class Logins {
     public Principal principal() {
       if (needsCheck()) {
         // The live view asks all the time, and takes the answer before.
-        check("");
+        check(askedFrom);
       }
       if (refused != null) {
         throw refused;

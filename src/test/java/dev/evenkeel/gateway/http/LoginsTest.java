@@ -129,7 +129,7 @@ class LoginsTest {
     assertThat(id).matches("n1\\.[\\w-]{43}");
     assertThat(who(here, id)).isEqualTo(SHOP);
     assertThat(who(there, id)).isEqualTo(SHOP);
-    await(on(() -> there.end(id)));
+    await(on(() -> there.end(id, "")));
     assertEnded(here, id);
     assertEnded(there, id);
     assertThat(on(here::count)).isZero();
@@ -216,7 +216,7 @@ class LoginsTest {
             id.replace("n1.", "../"),
             "ek_00000000_" + "0".repeat(64))) {
       assertEnded(here, other);
-      await(on(() -> here.end(other)));
+      await(on(() -> here.end(other, "")));
     }
     assertThat(who(here, id)).isEqualTo(SHOP);
   }
@@ -226,6 +226,24 @@ class LoginsTest {
     vertx.eventBus().consumer(Addresses.logins("n3"), message -> {});
     String id = logIn(here, SHOP).replace("n1.", "n3.");
     Refused.with(Refusal.UNAVAILABLE, () -> who(there, id), "'n3'");
+  }
+
+  /** The questions of somebody who invents ids wait for a node that hangs. */
+  @Test
+  void whoeverInventsIdsLeavesRoomForQuestionsOfOthers() {
+    vertx.eventBus().consumer(Addresses.logins("n3"), message -> {});
+    String id = logIn(here, SHOP);
+    String invented = id.replace("n1.", "n3.");
+    for (int i = 0; i < 300; i++) {
+      on(
+          () -> {
+            there.caller(invented).check("stranger");
+            return null;
+          });
+    }
+    Caller caller = on(() -> there.caller(id));
+    await(on(() -> caller.check("browser")));
+    assertThat(on(caller::principal)).isEqualTo(SHOP);
   }
 
   @Test
