@@ -9,13 +9,17 @@ import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.gateway.access.ApiRules;
 import dev.evenkeel.gateway.access.Principal;
 import dev.evenkeel.gateway.access.SessionRules;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.Json;
+import io.vertx.core.json.JsonObject;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
@@ -110,6 +114,26 @@ record SessionAddresses(String node, SessionRules rules) {
     return API.contains(address)
         && !address.equals(ApiAddresses.PRODUCE)
         && !address.equals(ApiAddresses.MESSAGES);
+  }
+
+  /**
+   * The part of an answer that a user may see.
+   *
+   * @param question gives it as JSON, if the address takes that
+   */
+  static Buffer visible(
+      Principal principal, String address, Supplier<JsonObject> question, Buffer answer) {
+    if (!principal.bound()) {
+      return answer;
+    }
+    if (address.equals(Addresses.VIEW)) {
+      return SessionRules.visibleView(principal, answer);
+    }
+    // Also for who sees all topics and groups: that is not to read their messages.
+    return ofSettings(address)
+        ? Json.encodeToBuffer(
+            ApiRules.visible(principal, address, question.get(), Json.decodeValue(answer)))
+        : answer;
   }
 
   /** Whether whoever answers is to know the user. */

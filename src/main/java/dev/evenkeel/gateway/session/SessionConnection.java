@@ -507,23 +507,9 @@ final class SessionConnection {
   }
 
   private Buffer shown(Asked asked, Buffer answer) {
-    Buffer visible = visible(asked, answer);
+    Buffer visible =
+        SessionAddresses.visible(asked.principal, asked.address, () -> question(asked), answer);
     return port.addresses().rules().owned(asked.principal, asked.address, asked.body, visible);
-  }
-
-  /** The part of an answer that the principal may see. */
-  private static Buffer visible(Asked asked, Buffer answer) {
-    if (asked.principal.seesAll()) {
-      return answer;
-    }
-    if (asked.address.equals(Addresses.VIEW)) {
-      return SessionRules.visibleView(asked.principal, answer);
-    }
-    return SessionAddresses.ofSettings(asked.address)
-        ? Json.encodeToBuffer(
-            ApiRules.visible(
-                asked.principal, asked.address, question(asked), Json.decodeValue(answer)))
-        : answer;
   }
 
   /** A large question is passed on as JSON, and is answered so. */

@@ -18,6 +18,8 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -282,5 +284,24 @@ class SessionAddressesTest {
       SessionAddresses.checkListening(member, address, "s-1");
     }
     SessionAddresses.checkListening(nobody, Addresses.TOPIC_CHANGES, "s-1");
+  }
+
+  /** As over HTTP: whoever sees all topics and groups may not read their messages for that. */
+  @Test
+  void whoSeesEverythingReadsNoDeadLetters() {
+    assertThat(SessionAddresses.isApi(ApiAddresses.GROUPS)).isTrue();
+    JsonObject asked = JsonObject.of("action", "dead-letters", "group", "billing");
+    Buffer answer = new JsonArray().add(JsonObject.of("topic", "t", "payload", "p")).toBuffer();
+    for (String may : List.of("admin:*", "view:*", "admin:billing")) {
+      Principal principal = new Principal("user", List.of(Permission.parse(may)));
+      Buffer seen =
+          SessionAddresses.visible(principal, ApiAddresses.GROUPS, () -> asked, answer);
+      assertThat(new JsonArray(seen).getJsonObject(0).getValue("payload")).as(may).isNull();
+    }
+    Principal reads = new Principal("user", List.of(Permission.parse("group:billing")));
+    for (Principal each : List.of(reads, Principal.ANYBODY)) {
+      Buffer seen = SessionAddresses.visible(each, ApiAddresses.GROUPS, () -> asked, answer);
+      assertThat(new JsonArray(seen).getJsonObject(0).getString("payload")).isEqualTo("p");
+    }
   }
 }
