@@ -132,9 +132,7 @@ public final class ApiRules {
       if (value != null) {
         words.append(key.equals(Operation.ACTION) ? " " : " " + key + "=");
         words.append(
-            value instanceof JsonArray list
-                    && key.equals(MAY)
-                    && list.size() <= ClusterUser.MAY_MAX
+            value instanceof JsonArray list && key.equals(MAY) && list.size() <= ClusterUser.MAY_MAX
                 ? widestFirst(list)
                 : shortened(Objects.toString(value)));
       }

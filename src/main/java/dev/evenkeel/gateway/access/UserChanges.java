@@ -112,8 +112,7 @@ public final class UserChanges {
    * @param known names of users that are known
    * @throws RefusedException FORBIDDEN, naming the permission that is missing
    */
-  public static void requireToGive(
-      Principal asker, ClusterUser user, Collection<String> known) {
+  public static void requireToGive(Principal asker, ClusterUser user, Collection<String> known) {
     if (user == null) {
       return;
     }

@@ -116,8 +116,7 @@ class UserChangesTest {
     }
     ClusterUser prefix = UserChanges.put(SHOP, put(List.of("view:a*"), null, null));
     give(asker("view:a*"), prefix);
-    Refused.with(
-        Refusal.FORBIDDEN, () -> give(asker("view:a", "view:ab*"), prefix));
+    Refused.with(Refusal.FORBIDDEN, () -> give(asker("view:a", "view:ab*"), prefix));
     give(Principal.ANYBODY, SHOP);
     give(asker(), null);
   }
@@ -148,8 +147,7 @@ class UserChangesTest {
   @Test
   void nobodyGivesWhatThisVersionDoesNotKnow() {
     ClusterUser later = new ClusterUser("shop", List.of(), null, 1_000, List.of("fly:high"));
-    Principal all =
-        asker("admin:*", "view:*", "produce:*", "consume:*", "group:*", "producer:*");
+    Principal all = asker("admin:*", "view:*", "produce:*", "consume:*", "group:*", "producer:*");
     Refused.with(Refusal.FORBIDDEN, () -> give(all, later), "later version");
     give(Principal.ANYBODY, later);
   }

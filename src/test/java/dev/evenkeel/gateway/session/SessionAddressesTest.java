@@ -294,8 +294,7 @@ class SessionAddressesTest {
     Buffer answer = new JsonArray().add(JsonObject.of("topic", "t", "payload", "p")).toBuffer();
     for (String may : List.of("admin:*", "view:*", "admin:billing")) {
       Principal principal = new Principal("user", List.of(Permission.parse(may)));
-      Buffer seen =
-          SessionAddresses.visible(principal, ApiAddresses.GROUPS, () -> asked, answer);
+      Buffer seen = SessionAddresses.visible(principal, ApiAddresses.GROUPS, () -> asked, answer);
       assertThat(new JsonArray(seen).getJsonObject(0).getValue("payload")).as(may).isNull();
     }
     Principal reads = new Principal("user", List.of(Permission.parse("group:billing")));

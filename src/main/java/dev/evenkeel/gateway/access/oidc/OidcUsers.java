@@ -336,7 +336,9 @@ public final class OidcUsers {
   public OidcUser named(String name) {
     KnownToken token = known.of(name);
     if (token == null) {
-      throw Refusal.UNAUTHENTICATED.error("the user '%s' has shown no token to this node", name);
+      throw Refusal.UNAUTHENTICATED.error(
+          "the user '%s' has shown no token to this node: send the token itself, or log in here",
+          name);
     }
     return token.user();
   }
