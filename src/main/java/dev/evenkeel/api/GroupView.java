@@ -249,7 +249,7 @@ public record GroupView(
     /**
      * A key that is declined often.
      *
-     * @param key the beginning of the key or payload
+     * @param key the beginning of the key, or a digest of the payload
      * @param declined about how often
      */
     public record HotKey(String key, long declined) {}
