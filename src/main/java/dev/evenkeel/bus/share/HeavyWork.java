@@ -1,10 +1,13 @@
 package dev.evenkeel.bus.share;
 
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.util.Daemon;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.WorkerExecutor;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,11 +25,16 @@ public final class HeavyWork {
   /** Most bytes of tasks that wait: 64 MiB. */
   public static final long WAITING_BYTES_MAX = 64L << 20;
 
-  private final WorkerExecutor workers;
+  /** How long a thread waits for the next task. */
+  private static final long IDLE_SECONDS = 10;
+
+  /** Not of the verticle that needs it first: others go on when that one is undeployed. */
+  private final Executor threads =
+      Daemon.pool("evenkeel-heavy", THREADS, IDLE_SECONDS, new LinkedBlockingQueue<>());
+
   private final UserTurns turns;
 
   private HeavyWork(Vertx vertx) {
-    workers = vertx.createSharedWorkerExecutor("evenkeel-heavy", THREADS);
     turns =
         new UserTurns(
             vertx,
@@ -58,6 +66,19 @@ public final class HeavyWork {
    *     wait
    */
   public <T> Future<T> run(@Nullable String user, long bytes, Callable<T> task) {
-    return turns.run(user, bytes, () -> workers.executeBlocking(task, false));
+    return turns.run(user, bytes, () -> onThread(task));
+  }
+
+  private <T> Future<T> onThread(Callable<T> task) {
+    Promise<T> promise = Promise.promise();
+    threads.execute(
+        () -> {
+          try {
+            promise.complete(task.call());
+          } catch (Throwable e) {
+            promise.fail(e);
+          }
+        });
+    return promise.future();
   }
 }

@@ -8,6 +8,7 @@ import dev.evenkeel.Refused;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,6 +48,34 @@ class HeavyWorkTest {
                     () -> {
                       throw Refusal.INVALID.error("bad");
                     })));
+    assertThat(await(work.run("u", 1, () -> 7))).isEqualTo(7);
+  }
+
+  @Test
+  void itGoesOnWithoutTheVerticleThatNeededItFirst() {
+    VerticleBase first =
+        new VerticleBase() {
+          @Override
+          public Future<?> start() {
+            return HeavyWork.of(vertx).run("u", 1, () -> 1);
+          }
+        };
+    String id = await(vertx.deployVerticle(first));
+    await(vertx.undeploy(id));
+    assertThat(await(HeavyWork.of(vertx).run("u", 1, () -> 2))).isEqualTo(2);
+  }
+
+  @Test
+  void anErrorGivesTheTurnBack() {
+    HeavyWork work = HeavyWork.of(vertx);
+    Future<Object> deep =
+        work.run(
+            "u",
+            1,
+            () -> {
+              throw new StackOverflowError();
+            });
+    assertThat(await(deep.otherwise(e -> e))).isInstanceOf(StackOverflowError.class);
     assertThat(await(work.run("u", 1, () -> 7))).isEqualTo(7);
   }
 
