@@ -343,9 +343,16 @@ final class GroupPlan {
     targets = plan;
     restUntilMillis =
         nowMillis + Math.min(REST_MILLIS_MAX, Math.max(0, size() - REST_FROM) / REST_SIZE);
-    for (Shard shard : targets.taken().keySet()) {
-      group.stuck().taken(group.shards().get(shard).instance(), nowMillis);
-    }
+    targets
+        .taken()
+        .forEach(
+            (shard, epoch) -> {
+              // The plan may have been made a while ago.
+              Lease lease = group.shards().get(shard);
+              if (lease != null && lease.epoch() == epoch) {
+                group.stuck().taken(lease.instance(), nowMillis);
+              }
+            });
     group.subscriptions().missing().keySet().forEach(s -> queue.add(group.shards().state(s)));
     new TreeSet<>(targets.owners().keySet()).forEach(s -> queue.add(group.shards().state(s)));
     for (ShardState shard : group.shards().states()) {

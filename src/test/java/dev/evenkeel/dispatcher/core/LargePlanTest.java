@@ -3,9 +3,13 @@ package dev.evenkeel.dispatcher.core;
 import static dev.evenkeel.Loops.times;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Shard;
 import java.util.List;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -73,6 +77,43 @@ class LargePlanTest {
     }
     bench.pass(3_000, bench.beat("b"));
     assertThat(granted("b")).isEqualTo(SHARDS);
+  }
+
+  /** The plan takes a shard away from a member, but its topic is deleted before the plan is there. */
+  @Test
+  void whatIsTakenMayBeGoneWhenThePlanIsThere() {
+    bench.holdPlans = false;
+    // Those that the member keeps are not planned for.
+    bench.log.topic(2, "u", SHARDS);
+    List<String> both = List.of("t", "u");
+    Heartbeat a =
+        Bench.in(bench.beat("a"), "sharded", both, null)
+            .withWishes(new Heartbeat.Wishes(null, 10_000L, 0, null, null, null, null));
+    Heartbeat b = Bench.in(bench.beat("b"), "sharded", both, null);
+    bench.run(bench.core.topicsChanged(bench.now));
+    bench.send(a);
+    bench.pass(2_000, a, b);
+    Lease lease =
+        IntStream.range(0, SHARDS)
+            .mapToObj(i -> bench.log.lease("g", new Shard(2, i)))
+            .filter(each -> each.owner().equals("a") && each.drain() == null)
+            .findFirst()
+            .orElseThrow();
+    bench.holdPlans = true;
+    ShardProgress stall =
+        new ShardProgress(
+            lease.shard(), lease.epoch(), 1L, null, null, 10_000L, null, null, null);
+    bench.pass(2_000, a.withMarks(List.of(stall)), b);
+    assertThat(bench.heldPlans.getFirst().draft().begun().taken()).containsKey(lease.shard());
+    bench.log.topics.remove(1);
+    bench.run(bench.core.topicsChanged(bench.now));
+    bench.answerNextPlan(false);
+    bench.holdPlans = false;
+    bench.pass(3_000, a, b);
+    while (!bench.heldPlans.isEmpty()) {
+      bench.answerNextPlan(false);
+    }
+    assertThat(granted("a") + granted("b")).isEqualTo(SHARDS);
   }
 
   @Test
