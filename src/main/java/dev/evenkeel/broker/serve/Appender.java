@@ -48,7 +48,6 @@ final class Appender {
       Asker asker,
       long startNanos,
       Promise<AppendResults> promise) {
-    /** Requests keep their order if they have one of these in common. */
     Set<Object> senders() {
       Set<Object> senders = new HashSet<>(2);
       for (AppendBody.Item item : items) {
@@ -80,8 +79,11 @@ final class Appender {
   private final LogGroup log;
   private final Deque<Pending> waiting = new ArrayDeque<>();
 
+  /** Requests keep their order if they have one of the senders in common. */
+  private record Held(Pending pending, Set<Object> senders) {}
+
   /** Requests that are being checked, and those behind them of the same producers. */
-  private List<Pending> held = new ArrayList<>();
+  private List<Held> held = new ArrayList<>();
 
   /** How many of those a sender has. */
   private final Map<Object, Integer> heldBySender = new HashMap<>();
@@ -132,7 +134,9 @@ final class Appender {
       dispatch();
     } else {
       hold(pending);
-      checked.onComplete(done -> release());
+      if (!checked.succeeded()) {
+        checked.onComplete(done -> release());
+      }
     }
     return pending.promise().future();
   }
@@ -142,20 +146,22 @@ final class Appender {
   }
 
   private void hold(Pending pending) {
-    held.add(pending);
-    pending.senders().forEach(each -> heldBySender.merge(each, 1, Integer::sum));
+    Set<Object> senders = pending.senders();
+    held.add(new Held(pending, senders));
+    senders.forEach(each -> heldBySender.merge(each, 1, Integer::sum));
   }
 
   /** Lets requests go on that are checked, unless one in front of them is not. */
   private void release() {
     Set<Object> behind = new HashSet<>();
-    List<Pending> stay = new ArrayList<>();
-    for (Pending each : held) {
-      Set<Object> senders = each.senders();
+    List<Held> stay = new ArrayList<>();
+    for (Held one : held) {
+      Pending each = one.pending();
+      Set<Object> senders = one.senders();
       boolean ends = each.checked().failed();
       if (ends || each.checked().succeeded() && Collections.disjoint(senders, behind)) {
         senders.forEach(
-            one -> heldBySender.computeIfPresent(one, (any, n) -> n == 1 ? null : n - 1));
+            its -> heldBySender.computeIfPresent(its, (any, n) -> n == 1 ? null : n - 1));
         if (ends) {
           waitingBytes -= each.cost();
           each.promise().fail(each.checked().cause());
@@ -164,7 +170,7 @@ final class Appender {
         }
       } else {
         behind.addAll(senders);
-        stay.add(each);
+        stay.add(one);
       }
     }
     held = stay;
