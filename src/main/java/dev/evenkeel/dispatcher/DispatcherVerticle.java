@@ -311,6 +311,10 @@ public final class DispatcherVerticle extends VerticleBase {
 
   /** The activation that serves requests now. */
   private Activation serving() {
+    if (stopped) {
+      // What was asked before the end must not begin again.
+      throw Refusal.UNAVAILABLE.error("the dispatcher is stopping");
+    }
     lead();
     if (activation == null) {
       throw new RefusedException.NotLeader(log.meta().leadership().leader());

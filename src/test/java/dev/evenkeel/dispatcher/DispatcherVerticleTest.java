@@ -12,6 +12,7 @@ import ch.qos.logback.core.read.ListAppender;
 import dev.evenkeel.Closing;
 import dev.evenkeel.Golden;
 import dev.evenkeel.PrometheusText;
+import dev.evenkeel.Refused;
 import dev.evenkeel.Wait;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Assignment;
@@ -23,6 +24,7 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Heartbeats;
+import dev.evenkeel.bus.LocalDispatcher;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardProgress;
@@ -1048,5 +1050,14 @@ class DispatcherVerticleTest {
             refused -> assertThat(refused.refusal()).isEqualTo(Refusal.FENCED));
     assertThat(await(brokers.submitMeta(new MetaCommand.ReleaseGroupLease("g", "i", 1))))
         .isEqualTo(new Reply.OfGroupLease(held.released()));
+  }
+
+  @Test
+  void aQuestionThatComesAfterTheEndDoesNotActivateIt() {
+    node.lead(new Leadership("n1", 1, true));
+    LocalDispatcher local = LocalObjects.get(vertx, LocalDispatcher.class);
+    List.copyOf(vertx.deploymentIDs()).forEach(id -> await(vertx.undeploy(id)));
+    Refused.with(Refusal.UNAVAILABLE, () -> await(local.groups().hasMembers("g")))
+        .hasMessageContaining("the dispatcher is stopping");
   }
 }
