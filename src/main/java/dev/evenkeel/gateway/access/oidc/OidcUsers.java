@@ -3,16 +3,18 @@ package dev.evenkeel.gateway.access.oidc;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.util.Daemon;
 import dev.evenkeel.util.MonotonicClock;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.WorkerExecutor;
 import io.vertx.core.internal.ContextInternal;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -46,7 +48,10 @@ public final class OidcUsers {
   private final Path file;
   private final LongSupplier clock;
   private final LongSupplier monotonic;
-  private final WorkerExecutor checks;
+  /** Not of the verticle that comes first: its users are those of all parts of the node. */
+  private final Executor checks =
+      Daemon.pool("evenkeel-oidc", 1, 10, new LinkedBlockingQueue<>());
+
   private final PendingChecks pending = new PendingChecks(PENDING_MAX);
   private final KnownTokens known = new KnownTokens();
   private final LongAdder checked;
@@ -76,7 +81,6 @@ public final class OidcUsers {
     this.file = file;
     this.clock = clock;
     this.monotonic = monotonic;
-    checks = vertx.createSharedWorkerExecutor("evenkeel-oidc", 1);
     checked =
         scope.counter(
             "evenkeel.access.oidc.checked",
@@ -301,23 +305,32 @@ public final class OidcUsers {
 
   /** Null: no key is known that it may be signed with. */
   private Future<KnownToken> checked(String token) {
-    return checks.executeBlocking(
+    Promise<KnownToken> promise = ((ContextInternal) vertx.getOrCreateContext()).promise();
+    checks.execute(
         () -> {
-          Rules now = rules;
-          JwtToken jwt = JwtToken.parse(token);
-          jwt.check(now.settings(), clock.getAsLong());
-          IssuerKeys.Key key = now.keys().of(jwt.header());
-          if (key == null) {
-            return null;
+          try {
+            promise.complete(checkedHere(token));
+          } catch (Throwable e) {
+            promise.fail(e);
           }
-          checked.increment();
-          jwt.verify(key);
-          KnownToken good = new KnownToken(this, token, key.thumbprint());
-          good.user();
-          known.put(good);
-          return good;
-        },
-        false);
+        });
+    return promise.future();
+  }
+
+  private KnownToken checkedHere(String token) {
+    Rules now = rules;
+    JwtToken jwt = JwtToken.parse(token);
+    jwt.check(now.settings(), clock.getAsLong());
+    IssuerKeys.Key key = now.keys().of(jwt.header());
+    if (key == null) {
+      return null;
+    }
+    checked.increment();
+    jwt.verify(key);
+    KnownToken good = new KnownToken(this, token, key.thumbprint());
+    good.user();
+    known.put(good);
+    return good;
   }
 
   Rules rules() {

@@ -13,6 +13,8 @@ import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -86,6 +88,24 @@ class OidcUsersTest {
     assertThat(users.named("oidc.alice")).isEqualTo(known.user());
     assertThat(issuer.asked()).as("for all tokens").isEqualTo(1);
     Refused.with(Refusal.UNAUTHENTICATED, () -> users.named("oidc.bob"));
+  }
+
+  @Test
+  void tokensAreCheckedWithoutTheVerticleThatCameFirst() throws Exception {
+    Promise<OidcUsers> made = Promise.promise();
+    VerticleBase first =
+        new VerticleBase() {
+          @Override
+          public Future<?> start() {
+            OidcUsers users =
+                new OidcUsers(
+                    vertx, file, Meters.of(vertx).scope("access"), now::get, monotonic::get);
+            return users.start().onSuccess(done -> made.complete(users));
+          }
+        };
+    await(vertx.undeploy(await(vertx.deployVerticle(first))));
+    KnownToken known = await(await(made.future()).check(issuer.token("alice", "ops"), "a"));
+    assertThat(known.user().name()).isEqualTo("oidc.alice");
   }
 
   @Test
