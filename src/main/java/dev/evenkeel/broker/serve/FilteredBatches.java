@@ -43,6 +43,9 @@ final class FilteredBatches {
   /** The first message for which there was no room, or -1. */
   private long cut = -1;
 
+  /** The offset behind the last batch that was taken whole. */
+  private long wholeTo;
+
   // Of the batch at hand
 
   private Cached batch;
@@ -153,7 +156,8 @@ final class FilteredBatches {
    */
   Found end(long next) {
     write();
-    long upTo = cut < 0 ? next : cut;
+    // A batch that is left whole has the messages behind that, too.
+    long upTo = cut < 0 ? Math.max(next, wholeTo) : cut;
     return new Found(messages == 0 ? null : out.flip(), upTo, messages, bytes);
   }
 
@@ -177,6 +181,7 @@ final class FilteredBatches {
       room(frames.placeBytes() + length);
       frames.putPlace(out, batch.baseOffset(), batch.logIndex());
       out.put(batch.batch().bytes().duplicate().clear());
+      wholeTo = batch.endOffset();
     } else {
       room(runBytes);
       for (int at = 0; at < RUN * runCount; at += RUN) {

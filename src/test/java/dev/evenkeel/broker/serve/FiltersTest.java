@@ -147,6 +147,26 @@ class FiltersTest {
     assertThat(got).isEqualTo(expected);
   }
 
+  /** A look may end within a batch that is smaller as a whole than the messages wanted of it. */
+  @Test
+  void behindABatchThatIsLeftWholeNothingIsLookedAtAgain() {
+    BatchBuilder builder = new BatchBuilder(64, BatchPacker.of(Compression.LZ4));
+    times(100, i -> builder.add(Message.of("k", 5, new byte[100])));
+    Cached batch = new Cached(10, builder.build(1, 0, 0), 1);
+    FilteredBatches some =
+        new FilteredBatches(FRAMES, request(MessageFilter.of("key=k"), 10, 1 << 20, 999));
+    BatchWalk walk = FilteredBatches.walk(batch.batch());
+    times(
+        50,
+        i -> {
+          assertThat(walk.overOne()).isTrue();
+          some.add(batch, walk, i);
+        });
+    var found = some.end(60);
+    assertThat(found.messages()).isEqualTo(100);
+    assertThat(found.next()).isEqualTo(110);
+  }
+
   @Test
   void fewMessagesOfManyCostFewBytes() {
     BatchBuilder builder = new BatchBuilder(64);
