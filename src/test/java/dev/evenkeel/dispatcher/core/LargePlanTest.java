@@ -79,7 +79,9 @@ class LargePlanTest {
     assertThat(granted("b")).isEqualTo(SHARDS);
   }
 
-  /** The plan takes a shard away from a member, but its topic is deleted before the plan is there. */
+  /**
+   * The plan takes a shard away from a member, but its topic is deleted before the plan is there.
+   */
   @Test
   void whatIsTakenMayBeGoneWhenThePlanIsThere() {
     bench.holdPlans = false;
@@ -101,8 +103,7 @@ class LargePlanTest {
             .orElseThrow();
     bench.holdPlans = true;
     ShardProgress stall =
-        new ShardProgress(
-            lease.shard(), lease.epoch(), 1L, null, null, 10_000L, null, null, null);
+        new ShardProgress(lease.shard(), lease.epoch(), 1L, null, null, 10_000L, null, null, null);
     bench.pass(2_000, a.withMarks(List.of(stall)), b);
     assertThat(bench.heldPlans.getFirst().draft().begun().taken()).containsKey(lease.shard());
     bench.log.topics.remove(1);

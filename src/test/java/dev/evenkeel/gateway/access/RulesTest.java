@@ -371,8 +371,7 @@ class RulesTest {
     String group = DataCommand.OpenPublisher.DELAYED;
     long id = ProducerIds.ofGroup(8, group);
     Bytes open =
-        data(
-            new DataCommand.OpenPublisher(id, Integer.MAX_VALUE, group, new Shard(1, 0), true));
+        data(new DataCommand.OpenPublisher(id, Integer.MAX_VALUE, group, new Shard(1, 0), true));
     for (Principal any : List.of(user("group:*", "consume:*"), user("admin:*", "group:*"))) {
       refused(Refusal.FORBIDDEN, () -> send(any, true, Op.SUBMIT_DATA, open));
     }

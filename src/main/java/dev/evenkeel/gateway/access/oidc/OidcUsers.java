@@ -48,9 +48,9 @@ public final class OidcUsers {
   private final Path file;
   private final LongSupplier clock;
   private final LongSupplier monotonic;
+
   /** Not of the verticle that comes first: its users are those of all parts of the node. */
-  private final Executor checks =
-      Daemon.pool("evenkeel-oidc", 1, 10, new LinkedBlockingQueue<>());
+  private final Executor checks = Daemon.pool("evenkeel-oidc", 1, 10, new LinkedBlockingQueue<>());
 
   private final PendingChecks pending = new PendingChecks(PENDING_MAX);
   private final KnownTokens known = new KnownTokens();
