@@ -23,7 +23,9 @@ import dev.evenkeel.bus.LocalDispatcher;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
+import dev.evenkeel.bus.share.FairShare;
 import dev.evenkeel.bus.share.HeavyWork;
+import dev.evenkeel.bus.share.Scarce;
 import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.bus.share.Turns;
 import dev.evenkeel.cluster.ClusterMember;
@@ -113,7 +115,7 @@ public final class DispatcherVerticle extends VerticleBase {
   private LevelGroups levels;
   private long lastRevision;
   private long timer = -1;
-  private int looks;
+  private FairShare looks;
 
   private Turns<Message<Object>> turns;
 
@@ -167,6 +169,7 @@ public final class DispatcherVerticle extends VerticleBase {
         LocalDispatcher.class,
         new LocalDispatcher(
             ((ContextInternal) context).nettyEventLoop(), this::expire, this::hasMembers));
+    looks = Shares.of(vertx).divide(Scarce.GROUP_LOOKS, LOOKS_MAX);
     turns = new Turns<>(HEARTBEATS_MAX, HEARTBEAT_BYTES_MAX, Shares.of(vertx)::weight);
     scope = Meters.of(vertx).scope("dispatcher");
     meters = new DispatcherMeters(scope, () -> active);
@@ -653,15 +656,18 @@ public final class DispatcherVerticle extends VerticleBase {
   }
 
   private void whenLooked(Message<Object> message, Supplier<Future<Buffer>> look) {
-    if (looks >= LOOKS_MAX) {
-      throw Refusal.OVERLOADED.error(LOOKS_MAX + " questions about groups are waiting: try again");
+    FairShare.Account account = looks.of(message.headers().get(Frames.USER));
+    account.take(1);
+    Future<Buffer> looked;
+    try {
+      looked = look.get();
+    } catch (RuntimeException e) {
+      looked = Future.failedFuture(e);
     }
-    looks++;
-    look.get()
-        .onComplete(
-            answer -> {
-              looks--;
-              message.reply(answer.succeeded() ? answer.result() : Frames.refusal(answer.cause()));
-            });
+    looked.onComplete(
+        answer -> {
+          account.give(1);
+          message.reply(answer.succeeded() ? answer.result() : Frames.refusal(answer.cause()));
+        });
   }
 }

@@ -92,10 +92,10 @@ public final class FairShare {
     public RefusedException refusal() {
       return user == null
           ? Refusal.OVERLOADED.error(
-              "this node has %s %s, its limit: close some, or use another node", max, what)
+              "this node has %s %s, its limit: close some or wait, or use another node", max, what)
           : Refusal.OVERLOADED.error(
-              "the user '%s' has %s of the %s %s of this node, and %s are taken: close some, or"
-                  + " use another node",
+              "the user '%s' has %s of the %s %s of this node, and %s are taken: close some or"
+                  + " wait, or use another node",
               user, held(), max, what, total.get());
     }
 

@@ -16,6 +16,7 @@ public enum Scarce {
   BYTES_ARRIVING("bytes of requests that have not come whole"),
   LOGINS("log-ins of browsers"),
   FETCH_BYTES("bytes for fetches that wait"),
+  GROUP_LOOKS("questions about groups under way"),
   READS("reads of the disk that wait"),
   UNPACKING("bytes of compressed batches that are being checked");
 
