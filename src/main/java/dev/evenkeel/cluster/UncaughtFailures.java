@@ -10,11 +10,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs exceptions that nobody caught on a thread of Vert.x, as Vert.x itself does, but for two
+ * Logs exceptions that nobody caught on a thread of Vert.x, as Vert.x itself does, but for three
  * kinds.
  *
  * <p>What came over the event bus and cannot be read is logged once a minute: without TLS,
  * strangers could fill the disk with log lines.
+ *
+ * <p>So is what Vert.x 5.0.x throws when the end of an HTTP request comes after the server has
+ * given the request up, because the one before it on the connection was malformed.
  *
  * <p>When a connection of the event bus breaks, Vert.x 5.0.x (at least up to 5.0.12, not 5.1)
  * throws "Promise already completed" for each message that it could not write: {@code
@@ -47,6 +50,10 @@ final class UncaughtFailures implements Handler<Throwable> {
       if (malformed.mayLog("event bus", MonotonicClock.millis())) {
         LOG.warn("what came over the event bus cannot be read: {}", failure.toString());
       }
+    } else if (isOfMalformedRequest(failure)) {
+      if (malformed.mayLog("HTTP", MonotonicClock.millis())) {
+        LOG.warn("what came over HTTP cannot be read: {}", failure.toString());
+      }
     } else {
       LOG.error("Unhandled exception", failure);
     }
@@ -68,6 +75,15 @@ final class UncaughtFailures implements Handler<Throwable> {
       }
     }
     return false;
+  }
+
+  /** Whether the end of an HTTP request came for which there is no request any more. */
+  static boolean isOfMalformedRequest(Throwable failure) {
+    StackTraceElement[] trace = failure.getStackTrace();
+    return failure instanceof NullPointerException
+        && trace.length > 0
+        && trace[0].getClassName().equals("io.vertx.core.http.impl.Http1xServerConnection")
+        && trace[0].getMethodName().equals("onEnd");
   }
 
   static boolean isOfBrokenConnection(Throwable failure) {

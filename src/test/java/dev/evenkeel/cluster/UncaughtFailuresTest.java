@@ -46,6 +46,22 @@ class UncaughtFailuresTest {
     assertThat(UncaughtFailures.isOfMalformedMessage(new OutOfMemoryError())).isFalse();
   }
 
+  @Test
+  void theEndOfARequestThatWasGivenUpIsKnown() {
+    String connection = "io.vertx.core.http.impl.Http1xServerConnection";
+    Throwable end = new NullPointerException();
+    end.setStackTrace(
+        new StackTraceElement[] {call(connection, "onEnd"), call(connection, "handleMessage")});
+    assertThat(UncaughtFailures.isOfMalformedRequest(end)).isTrue();
+
+    Throwable ofHandler = new NullPointerException();
+    ofHandler.setStackTrace(
+        new StackTraceElement[] {
+          call("dev.evenkeel.Handler", "handle"), call(connection, "onEnd")
+        });
+    assertThat(UncaughtFailures.isOfMalformedRequest(ofHandler)).isFalse();
+  }
+
   private static StackTraceElement call(String type, String method) {
     return new StackTraceElement(type, method, null, 1);
   }

@@ -106,7 +106,7 @@ class JsonApiIT {
     assertRefused("messages", "{'topic':'first','at':8,'offset':1}", Refusal.INVALID, "not both");
     assertRefused("groups", "{'action':'get','group':'none'}", Refusal.UNKNOWN_GROUP, "");
     assertRefused("quotas", "{'action':'get'}", Refusal.INVALID, "list, set or clear");
-    assertRefused("users", "{'action':'list'}", Refusal.INVALID, "start it with --users FILE");
+    assertRefused("users", "{'action':'list'}", Refusal.INVALID, "start it with a users file");
   }
 
   private static Set<String> names(JsonArray topics) {

@@ -65,6 +65,14 @@ class MetricsIT {
   /** Served only where users hold something. */
   private static final Set<String> OF_USERS = Set.of("evenkeel_share_held");
 
+  /** Served only with tokens of an identity provider. */
+  private static final Set<String> OF_OIDC =
+      Set.of(
+          "evenkeel_access_oidc_broken",
+          "evenkeel_access_oidc_checked_total",
+          "evenkeel_access_oidc_keys",
+          "evenkeel_access_oidc_keys_failing");
+
   /** Served only where members have rates, or read in mode broadcast. */
   private static final Set<String> OF_PACED_GROUPS =
       Set.of(
@@ -258,6 +266,7 @@ class MetricsIT {
     served.addAll(OF_DEDUP_GROUPS);
     served.addAll(OF_PACED_GROUPS);
     served.addAll(OF_USERS);
+    served.addAll(OF_OIDC);
     served.addAll(OF_TLS);
     return served;
   }

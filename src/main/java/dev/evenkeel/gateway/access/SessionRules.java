@@ -185,11 +185,6 @@ public final class SessionRules {
   /** Checks the id under which handlers of a group publish. */
   private void publisher(Principal principal, DataCommand.OpenPublisher open) {
     long id = open.producerId();
-    if (!ids.groups(ProducerIds.tagOf(open.group())).contains(open.group())) {
-      // The producer of a group that never comes would stay for ever.
-      throw Refusal.UNAVAILABLE.error(
-          "this node does not know the group '%s' yet: try again", open.group());
-    }
     if (ProducerIds.isOfGroup(id)) {
       if (ProducerIds.tag(id) != ProducerIds.tagOf(open.group())) {
         throw Refusal.FORBIDDEN.error("the producer %s is that of another group", id);
@@ -198,6 +193,11 @@ public final class SessionRules {
       producer(principal, id);
     }
     // Else it has to be that of the group already: a member of a former version registered it.
+    if (!ids.groups(ProducerIds.tagOf(open.group())).contains(open.group())) {
+      // The producer of a group that never comes would stay for ever.
+      throw Refusal.UNAVAILABLE.error(
+          "this node does not know the group '%s' yet: try again", open.group());
+    }
   }
 
   /** Whether the answer to a request of a session is an id that is to say whose it is. */
