@@ -33,8 +33,8 @@ import java.util.List;
  */
 public record ClusterDecider(MetaTables tables, int level) {
   /**
-   * The name of a producer that nobody used for so long, while a dispatcher was active, is
-   * forgotten: 7 days.
+   * The cluster forgets the name of a producer after nobody has used it for 7 days. Only time in
+   * which a dispatcher was active counts.
    */
   public static final long NAME_FORGET_MILLIS = 7L * 24 * 3600 * 1000;
 

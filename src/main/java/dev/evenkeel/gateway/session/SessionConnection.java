@@ -221,7 +221,7 @@ final class SessionConnection {
   private void unauthenticated(RefusedException refused) {
     port.access().audit().denied(null, socket.remoteHost(), VIA, "connect", refused.words());
     if (refused.refusal().retriable()) {
-      // So that the client tries again: nobody knows yet who it is.
+      // Nobody knows yet who it is: with this reason, the client tries again.
       port.meters().refused(refused);
       end(CloseReason.LIMIT, refused.getMessage());
       return;
@@ -366,18 +366,15 @@ final class SessionConnection {
     if (SessionAddresses.namesSender(address)) {
       options.addHeader(Frames.SESSION, session.id());
     }
-    if (principal.bound() && SessionAddresses.namesUser(address)) {
-      options.addHeader(Frames.USER, principal.name());
-      if (SessionAddresses.isDispatcher(address)) {
-        options.addHeader(Frames.MAY_CONSUME, String.join(",", principal.topicsToConsume()));
-      }
-    } else if (SessionAddresses.isApi(address) && principal.bound()) {
-      options.addHeader(Frames.USER, principal.name());
-    }
-    if (SessionAddresses.isBroker(address)) {
+    boolean broker = SessionAddresses.isBroker(address);
+    boolean namesUser = SessionAddresses.namesUser(address);
+    if (broker) {
       options.addHeader(Frames.CONNECTION, name);
-      if (principal.bound()) {
-        options.addHeader(Frames.USER, principal.name());
+    }
+    if (principal.bound() && (namesUser || broker || SessionAddresses.isApi(address))) {
+      options.addHeader(Frames.USER, principal.name());
+      if (namesUser && SessionAddresses.isDispatcher(address)) {
+        options.addHeader(Frames.MAY_CONSUME, String.join(",", principal.topicsToConsume()));
       }
     }
     if (asked.traceparent != null) {
