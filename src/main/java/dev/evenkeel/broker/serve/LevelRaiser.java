@@ -1,12 +1,14 @@
 package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.machine.MetaState;
+import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
+import io.vertx.core.buffer.Buffer;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -75,6 +77,8 @@ final class LevelRaiser {
             (reply, failure) -> {
               if (failure == null) {
                 LOG.info("the cluster is at feature level {}: every node reads it", level);
+                // Those who know topics by a view know the level by it, too.
+                serve.vertx().eventBus().publish(Addresses.TOPIC_CHANGES, Buffer.buffer());
               } else {
                 LOG.info("the feature level is not raised yet: {}", failure.toString());
               }

@@ -161,6 +161,12 @@ final class HeartbeatHandler {
         throw Refusal.UNKNOWN_TOPIC.error("there is no topic '" + gone.get(0) + "'");
       }
     }
+    if (lacksLevel(beat) && !arrival.topicsFresh()) {
+      // The level of a new cluster rises in its first seconds, and a read of the topics tells it.
+      refuseDropped(state.waiting.forTopics(arrival, state.view.inFlight()));
+      state.view.read();
+      return;
+    }
     if (beat.policy().isSteps() || beat.policy().isSingleton()) {
       checkAlone();
     }
@@ -210,8 +216,15 @@ final class HeartbeatHandler {
     }
   }
 
+  private boolean lacksLevel(Heartbeat beat) {
+    return beat.policy().isSteps() && state.level < FeatureLevel.COORDINATORS;
+  }
+
   private void checkTrack(Heartbeat beat, GroupState group) {
-    if (state.level < FeatureLevel.COORDINATORS) {
+    if (lacksLevel(beat)) {
+      if (state.level < FeatureLevel.OLDEST) {
+        throw Refusal.UNAVAILABLE.error("the cluster has just begun: try again");
+      }
       throw Refusal.INVALID.error(
           "the cluster takes no tracks yet: upgrade all its nodes to this version first");
     }

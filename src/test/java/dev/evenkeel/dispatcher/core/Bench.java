@@ -410,6 +410,7 @@ final class Bench {
       if (holdViews) {
         heldViews.add(a);
       } else {
+        core.featureLevel(level);
         run(core.answered(a, List.copyOf(log.topics), now));
       }
     } else if (action instanceof DispatcherAction.PlanShards a) {

@@ -209,6 +209,16 @@ class CoordinatorGroupTest {
   }
 
   @Test
+  void aTrackLearnsThatTheLevelOfANewClusterHasRisen() {
+    bench.level = FeatureLevel.FIRST;
+    bench.activate(List.of());
+    assertThat(bench.refusal(track("a", StepReport.FIRST))).isEqualTo(Refusal.UNAVAILABLE);
+    bench.level = FeatureLevel.NEWEST;
+    join("a");
+    assertThat(place("a").limit()).isPositive();
+  }
+
+  @Test
   void oddReportsAreRefused() {
     for (StepReport odd :
         List.of(
