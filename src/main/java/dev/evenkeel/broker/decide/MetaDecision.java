@@ -61,7 +61,7 @@ public record MetaDecision(MetaTables tables, long term, long nowMillis, int lev
   /** What the command makes belongs to the user. */
   private Decision<MetaChange> ofUser(MetaCommand.ByUser by) {
     String user = by.checkUser();
-    SharedTable.Row row = SharedTable.madeBy(by.command());
+    SharedTable.Row row = SharedTable.madeBy(by.command(), tables);
     Decision<MetaChange> decision = of(by.command());
     if (row == null || row.isIn(tables) || decision.reply() instanceof Reply.Refused) {
       return decision;

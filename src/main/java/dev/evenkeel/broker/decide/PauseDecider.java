@@ -8,6 +8,7 @@ import static dev.evenkeel.protocol.Refusal.UNKNOWN_TOPIC;
 
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
+import dev.evenkeel.broker.state.SharedTable;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Pause;
@@ -17,6 +18,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /** Decides about pauses of groups. They go with their group, their topic or their shard. */
 public record PauseDecider(MetaTables tables) {
@@ -69,8 +71,9 @@ public record PauseDecider(MetaTables tables) {
     if (tables.pauseCount() >= Pause.PAUSES_MAX) {
       return Decision.refused(
           TOO_LARGE,
-          "there are %s pauses: pause whole topics or groups, or resume what need not be paused",
-          Pause.PAUSES_MAX);
+          "there are %s pauses: %s",
+          Pause.PAUSES_MAX,
+          SharedTable.PAUSES.advice());
     }
     return Decision.of(List.of(MetaChange.putPause(pause)));
   }
@@ -115,7 +118,13 @@ public record PauseDecider(MetaTables tables) {
   }
 
   /** Every replica removes them in the same order. */
-  private static List<MetaChange> removals(Collection<Pause> from, Predicate<Pause> which) {
-    return from.stream().filter(which).sorted(ORDER).map(MetaChange::removePause).toList();
+  private List<MetaChange> removals(Collection<Pause> from, Predicate<Pause> which) {
+    return from.stream().filter(which).sorted(ORDER).flatMap(this::removal).toList();
+  }
+
+  private Stream<MetaChange> removal(Pause pause) {
+    return Stream.concat(
+        Stream.of(MetaChange.removePause(pause)),
+        tables.owners().removal(SharedTable.row(pause)).stream());
   }
 }

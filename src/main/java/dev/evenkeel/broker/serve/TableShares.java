@@ -81,7 +81,7 @@ final class TableShares {
    */
   Future<Reply> append(String user, MetaCommand command, Function<MetaCommand, Future<Reply>> log) {
     MetaTables now = tables.get();
-    SharedTable.Row row = SharedTable.madeBy(command);
+    SharedTable.Row row = SharedTable.madeBy(command, now);
     if (user == null
         || row == null
         || now.featureLevel() < FeatureLevel.TABLE_OWNERS

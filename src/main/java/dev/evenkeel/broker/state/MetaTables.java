@@ -6,6 +6,7 @@ import dev.evenkeel.protocol.ClusterUser;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.Quota;
@@ -464,6 +465,27 @@ public final class MetaTables {
     return pauses.values().stream().flatMap(Set::stream).toList();
   }
 
+  /** What a command pauses or resumes; null: there is no such topic. */
+  public @Nullable Pause pauseOf(MetaCommand.PauseGroup command) {
+    if (command.topic() == null) {
+      return new Pause(command.group(), Pause.ALL_TOPICS, command.shard());
+    }
+    TopicInfo topic = topic(command.topic());
+    return topic == null ? null : new Pause(command.group(), topic.id(), command.shard());
+  }
+
+  /**
+   * Whether there is a pause.
+   *
+   * @param row of {@link SharedTable#row(Pause)}
+   */
+  boolean hasPause(String row) {
+    String[] parts = row.split(" ", 3);
+    return pausesOf(parts[2])
+        .contains(new Pause(parts[2], Integer.parseInt(parts[0]), Integer.parseInt(parts[1])));
+  }
+
+  /** How many pauses there are. From any thread. */
   public int pauseCount() {
     return pauses.values().stream().mapToInt(Set::size).sum();
   }

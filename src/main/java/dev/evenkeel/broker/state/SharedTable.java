@@ -2,6 +2,7 @@ package dev.evenkeel.broker.state;
 
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Quota;
 import java.util.function.BiPredicate;
 import java.util.function.ToIntFunction;
@@ -35,7 +36,13 @@ public enum SharedTable {
       Limits.TOPICS_MAX,
       "delete topics that you do not need",
       MetaTables::topicCount,
-      (tables, name) -> tables.topic(name) != null);
+      (tables, name) -> tables.topic(name) != null),
+  PAUSES(
+      "pauses",
+      Pause.PAUSES_MAX,
+      "pause whole topics or groups, or resume what need not be paused",
+      MetaTables::pauseCount,
+      MetaTables::hasPause);
 
   private final String words;
   private final int max;
@@ -64,7 +71,7 @@ public enum SharedTable {
   }
 
   /** The row that a command makes if it is not there yet; null: it makes none with an owner. */
-  public static @Nullable Row madeBy(MetaCommand command) {
+  public static @Nullable Row madeBy(MetaCommand command, MetaTables tables) {
     if (command instanceof MetaCommand.RegisterProducer c && !c.isUnnamed()) {
       return new Row(PRODUCERS, c.name());
     } else if (command instanceof MetaCommand.DeclareGroup c) {
@@ -73,6 +80,9 @@ public enum SharedTable {
       return row(c.quota().key());
     } else if (command instanceof MetaCommand.CreateTopic c) {
       return new Row(TOPICS, c.name());
+    } else if (command instanceof MetaCommand.PauseGroup c && c.paused()) {
+      Pause pause = tables.pauseOf(c);
+      return pause == null ? null : row(pause);
     }
     return null;
   }
@@ -80,6 +90,11 @@ public enum SharedTable {
   /** The row of a quota. The kind is one digit. */
   public static Row row(Quota.Key quota) {
     return new Row(QUOTAS, quota.kind().ordinal() + quota.name());
+  }
+
+  /** The row of a pause. */
+  public static Row row(Pause pause) {
+    return new Row(PAUSES, pause.topicId() + " " + pause.shard() + " " + pause.group());
   }
 
   /** In plural, as errors have it. */

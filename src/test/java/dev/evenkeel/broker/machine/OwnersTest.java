@@ -1,6 +1,7 @@
 package dev.evenkeel.broker.machine;
 
 import static dev.evenkeel.broker.state.SharedTable.GROUPS;
+import static dev.evenkeel.broker.state.SharedTable.PAUSES;
 import static dev.evenkeel.broker.state.SharedTable.PRODUCERS;
 import static dev.evenkeel.broker.state.SharedTable.QUOTAS;
 import static dev.evenkeel.broker.state.SharedTable.TOPICS;
@@ -16,6 +17,7 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
@@ -65,7 +67,12 @@ class OwnersTest {
         PRODUCERS, Map.copyOf(owners().counts(PRODUCERS)),
         GROUPS, Map.copyOf(owners().counts(GROUPS)),
         QUOTAS, Map.copyOf(owners().counts(QUOTAS)),
-        TOPICS, Map.copyOf(owners().counts(TOPICS)));
+        TOPICS, Map.copyOf(owners().counts(TOPICS)),
+        PAUSES, Map.copyOf(owners().counts(PAUSES)));
+  }
+
+  private static MetaCommand pause(String group, String topic, int shard, boolean paused) {
+    return new MetaCommand.PauseGroup(group, topic, shard, paused);
   }
 
   private void makeAll() {
@@ -74,6 +81,9 @@ class OwnersTest {
     by("shop", new MetaCommand.SetQuota(QUOTA));
     by("pay", new MetaCommand.CreateTopic("t", 1, TopicConfig.DEFAULT));
     by("pay", declare("h"));
+    by("pay", pause("g", null, Pause.ALL_SHARDS, true));
+    by("shop", pause("g", "t", Pause.ALL_SHARDS, true));
+    by("shop", pause("h", "t", 0, true));
     rig.run(declare("nobodys"));
   }
 
@@ -85,7 +95,8 @@ class OwnersTest {
             PRODUCERS, Map.of("shop", 1),
             GROUPS, Map.of("shop", 1, "pay", 1),
             QUOTAS, Map.of("shop", 1),
-            TOPICS, Map.of("pay", 1));
+            TOPICS, Map.of("pay", 1),
+            PAUSES, Map.of("pay", 1, "shop", 2));
     assertThat(counts()).isEqualTo(expected);
     rig.reopen();
     assertThat(counts()).isEqualTo(expected);
@@ -113,12 +124,29 @@ class OwnersTest {
             PRODUCERS, Map.of("shop", 1),
             GROUPS, Map.of("pay", 1),
             QUOTAS, Map.of(),
-            TOPICS, Map.of());
+            TOPICS, Map.of(),
+            PAUSES, Map.of());
     assertThat(counts()).isEqualTo(left);
     rig.reopen();
     assertThat(counts()).isEqualTo(left);
     by("pay", declare("g"));
     assertThat(counts().get(GROUPS)).isEqualTo(Map.of("pay", 2));
+  }
+
+  @Test
+  void pausesGoWithWhatTheyPause() {
+    makeAll();
+    by("pay", pause("g", "t", Pause.ALL_SHARDS, true));
+    assertThat(counts().get(PAUSES)).as("it was there").isEqualTo(Map.of("pay", 1, "shop", 2));
+    by("pay", pause("h", "t", Pause.ALL_SHARDS, false));
+    assertThat(counts().get(PAUSES)).isEqualTo(Map.of("pay", 1, "shop", 1));
+    by("pay", pause("g", null, Pause.ALL_SHARDS, false));
+    assertThat(counts().get(PAUSES)).as("the whole group").isEmpty();
+    by("pay", pause("g", "no-such-topic", Pause.ALL_SHARDS, true));
+    by("pay", pause("no-such-group", null, Pause.ALL_SHARDS, true));
+    assertThat(counts().get(PAUSES)).isEmpty();
+    rig.reopen();
+    assertThat(counts().get(PAUSES)).isEmpty();
   }
 
   @Test
