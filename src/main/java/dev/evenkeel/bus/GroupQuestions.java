@@ -72,8 +72,9 @@ public final class GroupQuestions {
    * Asks for what the live view shows.
    *
    * @param live tag of the last answer; null: there is none
+   * @param only about these groups and topics; null: all
    */
-  public record Live(@Nullable String live) {}
+  public record Live(@Nullable String live, @LeftOut @Nullable GroupScope only) {}
 
   /**
    * Asks how many members each user has, as {@link ShareUse} in a list.
@@ -86,6 +87,7 @@ public final class GroupQuestions {
    * Asks for an {@code api.GroupView}, or for a summary of each group.
    *
    * @param group null: all
+   * @param only of these groups; null: all
    */
-  public record Look(@Nullable String group) {}
+  public record Look(@Nullable String group, @LeftOut @Nullable GroupScope only) {}
 }

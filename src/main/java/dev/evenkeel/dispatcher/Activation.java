@@ -5,6 +5,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.GroupScope;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.LocalBroker;
@@ -86,6 +87,7 @@ final class Activation {
   private final DispatcherCore core;
   private final SharedMapMirror registry;
   private final SharedMapMirror ownership;
+  private final GroupLooks looks;
   private final LiveLook live;
   private final LevelGroups levels;
   private final SessionEnds sessions;
@@ -141,6 +143,7 @@ final class Activation {
             cluster.members());
     core.aloneIf(alone);
     core.weigh(Shares.of(vertx)::weight);
+    this.looks = new GroupLooks(vertx, context, this);
     this.live = new LiveLook(vertx, this, clock);
     this.levels = levels;
     this.sessions = sessions;
@@ -395,23 +398,43 @@ final class Activation {
    */
   <T> Future<T> look(String group, BiFunction<DispatcherCore, GroupReports, T> report) {
     DispatcherAction.ReadLeases read = core.look(group);
-    return brokers
-        .shards(group)
-        .map(
-            shards -> {
-              List<ShardStatus> statuses = shards.statuses();
-              run(core.answered(read, statuses, clock.millis()));
-              members.observe(core);
-              return report.apply(
-                  core,
-                  new GroupReports(
-                      core, statuses, members, levels::figures, pauses(), clock.millis()));
-            });
+    return brokers.shards(group).map(shards -> report.apply(core, reports(read, shards)));
   }
 
-  /** Everything that a live view shows; see {@link LiveLook}. */
-  Future<Buffer> live(String tag) {
-    return live.answer(tag);
+  /**
+   * Reports after a fresh read of the leases of some groups.
+   *
+   * @param topics numbers of the topics that these groups read, and of others that are to be read
+   * @param groups null: all groups, on all topics
+   */
+  Future<GroupReports> reports(Set<Integer> topics, Set<String> groups) {
+    if (groups == null) {
+      return look(null, (same, reports) -> reports);
+    } else if (topics.isEmpty()) {
+      return Future.succeededFuture(reports(List.of()));
+    }
+    DispatcherAction.ReadLeases read = core.look(topics, groups);
+    return brokers.shards(null, topics).map(shards -> reports(read, shards));
+  }
+
+  private GroupReports reports(DispatcherAction.ReadLeases read, Brokers.Shards shards) {
+    run(core.answered(read, shards.statuses(), clock.millis()));
+    return reports(shards.statuses());
+  }
+
+  private GroupReports reports(List<ShardStatus> statuses) {
+    members.observe(core);
+    return new GroupReports(core, statuses, members, levels::figures, pauses(), clock.millis());
+  }
+
+  /** What is known of the groups in a scope. */
+  Future<GroupsSeen> looks(GroupScope scope) {
+    return looks.look(scope);
+  }
+
+  /** What a live view shows; see {@link LiveLook}. */
+  Future<Buffer> live(String tag, GroupScope scope) {
+    return live.answer(tag, scope);
   }
 
   DispatcherCore core() {

@@ -16,6 +16,7 @@ import dev.evenkeel.bus.GroupQuestions.Reset;
 import dev.evenkeel.bus.GroupQuestions.What;
 import dev.evenkeel.bus.GroupQuestions.WhatIfForgotten;
 import dev.evenkeel.bus.GroupQuestions.WhoIs;
+import dev.evenkeel.bus.GroupScope;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.JsonQuestions;
 import dev.evenkeel.bus.LeaseChange;
@@ -82,6 +83,9 @@ import org.slf4j.LoggerFactory;
 public final class DispatcherVerticle extends VerticleBase {
   private static final Logger LOG = LoggerFactory.getLogger(DispatcherVerticle.class);
   private static final int LOOKS_MAX = 64;
+
+  /** Most groups whose list is written on the event loop. */
+  private static final int LISTED_HERE_MAX = 20;
 
   /** Most heartbeats that wait: each member of the largest cluster sends one or two meanwhile. */
   private static final int HEARTBEATS_MAX = 20_000;
@@ -344,11 +348,11 @@ public final class DispatcherVerticle extends VerticleBase {
             return;
           }
           looking
-              .<Void>look(
-                  null,
-                  (core, report) -> {
+              .looks(GroupScope.ALL)
+              .<Void>map(
+                  seen -> {
                     if (looking == activation) {
-                      figures.show(report.all().toList());
+                      figures.show(seen.groups());
                     }
                     return null;
                   })
@@ -531,8 +535,8 @@ public final class DispatcherVerticle extends VerticleBase {
             message.reply(
                 Frames.answer(
                     RecordJson.json(serving().core().memberUse()).toBuffer().getBytes())));
-    on(all, Live.class, (asked, message) -> live(serving(), asked.live(), message));
-    on(all, Look.class, (asked, message) -> look(serving(), asked.group(), message));
+    on(all, Live.class, (asked, message) -> live(serving(), asked, message));
+    on(all, Look.class, (asked, message) -> look(serving(), asked, message));
     return all;
   }
 
@@ -552,8 +556,12 @@ public final class DispatcherVerticle extends VerticleBase {
     serving.forget(message, what.group(), what.topic(), what.leaver());
   }
 
-  private void live(Activation serving, String tag, Message<Object> message) {
-    whenLooked(message, () -> serving.live(tag));
+  private void live(Activation serving, Live asked, Message<Object> message) {
+    whenLooked(message, () -> serving.live(asked.live(), scope(asked.only())));
+  }
+
+  private static GroupScope scope(GroupScope asked) {
+    return asked == null ? GroupScope.ALL : asked;
   }
 
   private static Buffer rebalances(Activation serving, Rebalances asked) {
@@ -578,11 +586,29 @@ public final class DispatcherVerticle extends VerticleBase {
         asked.force());
   }
 
-  private void look(Activation serving, String group, Message<Object> message) {
-    if (group != null && serving.core().find(group) == null) {
+  private void look(Activation serving, Look asked, Message<Object> message) {
+    String group = asked.group();
+    if (group == null) {
+      whenLooked(message, () -> list(serving, scope(asked.only())));
+    } else if (serving.core().find(group) == null) {
       throw unknown(group);
+    } else {
+      whenLooked(message, () -> detail(serving, group));
     }
-    whenLooked(message, () -> detail(serving, group));
+  }
+
+  private Future<Buffer> list(Activation serving, GroupScope scope) {
+    return serving
+        .looks(scope)
+        .compose(
+            seen ->
+                seen.groups().size() <= LISTED_HERE_MAX
+                    ? Future.succeededFuture(listed(seen))
+                    : vertx.executeBlocking(() -> listed(seen), false));
+  }
+
+  private static Buffer listed(GroupsSeen seen) {
+    return Frames.answer(RecordJson.json(seen.list()).toBuffer().getBytes());
   }
 
   private static RefusedException unknown(String group) {
@@ -645,9 +671,6 @@ public final class DispatcherVerticle extends VerticleBase {
     return serving.look(
         group,
         (core, report) -> {
-          if (group == null) {
-            return Frames.answer(RecordJson.json(report.list()).toBuffer().getBytes());
-          }
           GroupState state = core.find(group);
           return state == null
               ? Frames.refusal(unknown(group))

@@ -2,10 +2,7 @@ package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.api.GroupView;
 import dev.evenkeel.api.GroupView.Member.Breaker;
-import dev.evenkeel.api.ListGroups.GroupSummary;
 import dev.evenkeel.api.MoveView;
-import dev.evenkeel.api.RecordJson;
-import dev.evenkeel.api.TopicLimits;
 import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.FailureFigures;
 import dev.evenkeel.bus.Figures;
@@ -27,7 +24,6 @@ import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.TopicInfo;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
@@ -38,7 +34,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
 /** Makes the reports of groups at one moment, from all that the dispatcher and its brokers know. */
 final class GroupReports {
@@ -47,6 +42,7 @@ final class GroupReports {
   private final Function<String, LevelFigures> levels;
   private final LocalPauses pauses;
   private final Map<Shard, ShardStatus> fresh = new HashMap<>();
+  private final Map<String, List<FailureFigures>> failuresByGroup = new HashMap<>();
   private final long nowMillis;
 
   /**
@@ -67,32 +63,21 @@ final class GroupReports {
     this.levels = levels;
     this.pauses = pauses;
     this.nowMillis = nowMillis;
-    statuses.forEach(status -> fresh.put(status.shard(), status));
+    for (ShardStatus status : statuses) {
+      fresh.put(status.shard(), status);
+      status
+          .failures()
+          .forEach(
+              each ->
+                  failuresByGroup
+                      .computeIfAbsent(each.group(), any -> new ArrayList<>())
+                      .add(each));
+    }
   }
 
-  Stream<GroupReport> all() {
-    return core.all().stream().map(this::of);
-  }
-
-  List<GroupSummary> list() {
-    return all().map(GroupReport::summary).toList();
-  }
-
-  /** All groups with all details, and the ends of the topics. */
-  JsonObject everything() {
-    return new JsonObject()
-        .put("groups", RecordJson.json(all().map(GroupReport::view).toList()))
-        .put("topics", new JsonArray(core.topics().all().stream().map(this::topic).toList()));
-  }
-
-  private JsonObject topic(TopicInfo topic) {
-    return new JsonObject()
-        .put("name", topic.name())
-        .put("shards", topic.shards())
-        .put("end", ShardStatus.sum(topic, fresh, ShardStatus::endOffset))
-        .put("bytes", ShardStatus.sum(topic, fresh, ShardStatus::bytes))
-        .put("delayed", ShardStatus.sum(topic, fresh, status -> status.delayed().messages()))
-        .mergeIn(RecordJson.json(TopicLimits.of(topic.config())));
+  /** Of the shards that were read. */
+  Map<Shard, ShardStatus> statuses() {
+    return fresh;
   }
 
   GroupReport of(GroupState group) {
@@ -103,11 +88,7 @@ final class GroupReports {
         group.shards(core.topics()).stream().map(shard -> shard(group, shard)).toList();
     Figures failures =
         fresh.keySet().containsAll(group.shards(core.topics()))
-            ? failures(
-                fresh.values().stream()
-                    .flatMap(status -> status.failures().stream())
-                    .filter(each -> each.group().equals(group.name()))
-                    .toList())
+            ? failures(failuresByGroup.getOrDefault(group.name(), List.of()))
             : Figures.NONE;
     return new GroupReport(
         group.name(),

@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.GroupScope;
 import dev.evenkeel.dispatcher.core.MoveLog;
 import dev.evenkeel.util.SteadyClock;
 import io.vertx.core.Future;
@@ -9,6 +10,8 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /**
  * Answers live views: one answer has everything that a view shows. Questions within {@link
@@ -17,7 +20,7 @@ import java.nio.charset.StandardCharsets;
  * last answer.
  *
  * <pre>
- * question  {"live": tag of the last answer, or null}
+ * question  {"live": tag of the last answer, or null, "only": scope, or absent}
  * answer    {"facts":{"groups":[...],"topics":[...]},"tag":"...","moves":[newest first] or absent}
  * </pre>
  */
@@ -25,12 +28,22 @@ final class LiveLook {
   static final long SHARED_MILLIS = 90;
   static final int MOVES_MAX = 200;
 
+  private static final int SCOPES_MAX = 16;
+
+  private record Facts(Future<String> text, long sinceMillis) {
+    boolean usable(long nowMillis) {
+      return !text.failed() && (!text.isComplete() || nowMillis - sinceMillis < SHARED_MILLIS);
+    }
+  }
+
   private final Vertx vertx;
   private final Activation activation;
   private final SteadyClock clock;
   private final String tagBegin;
-  private Future<String> facts;
-  private long factsMillis;
+
+  /** By scope: each node asks for what its watchers see. */
+  private final Map<GroupScope, Facts> facts = new LinkedHashMap<>();
+
   private String moves;
   private long movesRevision = -1;
 
@@ -44,19 +57,26 @@ final class LiveLook {
 
   /**
    * @param tag of the moves that the asker has, or null
+   * @param scope of groups and topics; moves are those of all groups
    */
-  Future<Buffer> answer(String tag) {
+  Future<Buffer> answer(String tag, GroupScope scope) {
     long nowMillis = clock.millis();
-    boolean usable =
-        facts != null && (!facts.isComplete() || nowMillis - factsMillis < SHARED_MILLIS);
-    if (!usable || facts.failed()) {
-      factsMillis = nowMillis;
-      facts =
-          activation
-              .look(null, (core, reports) -> reports.everything())
-              .compose(json -> vertx.executeBlocking(json::encode, false));
+    Facts present = facts.get(scope);
+    if (present == null || !present.usable(nowMillis)) {
+      facts.values().removeIf(each -> !each.usable(nowMillis));
+      if (facts.size() >= SCOPES_MAX) {
+        facts.remove(facts.keySet().iterator().next());
+      }
+      present = new Facts(read(scope), nowMillis);
+      facts.put(scope, present);
     }
-    return facts.map(text -> framed(text, tag));
+    return present.text().map(text -> framed(text, tag));
+  }
+
+  private Future<String> read(GroupScope scope) {
+    return activation
+        .looks(scope)
+        .compose(seen -> vertx.executeBlocking(() -> seen.everything().encode(), false));
   }
 
   private Buffer framed(String text, String tag) {

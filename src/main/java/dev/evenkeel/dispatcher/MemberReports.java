@@ -42,26 +42,30 @@ final class MemberReports {
 
   /** To be called once a second or so, and before the figures are read. */
   void observe(DispatcherCore core) {
-    Set<String> names = new HashSet<>();
     for (GroupState state : core.all()) {
-      names.add(state.name());
-      Group group = groups.computeIfAbsent(state.name(), name -> new Group());
-      Set<String> live = new HashSet<>();
-      for (Member member : state.members().live()) {
-        live.add(member.instance());
-        group.latest.put(member.instance(), member.beat());
+      // Most groups of a large cluster may have had no members for long.
+      if (!state.members().live().isEmpty() || groups.containsKey(state.name())) {
+        observe(state, groups.computeIfAbsent(state.name(), any -> new Group()));
       }
-      group
-          .latest
-          .values()
-          .removeIf(
-              last -> {
-                boolean over = !live.contains(last.instance());
-                group.past = over ? group.past.plus(figures(last).past()) : group.past;
-                return over;
-              });
     }
-    groups.keySet().retainAll(names);
+    groups.keySet().removeIf(name -> core.find(name) == null);
+  }
+
+  private static void observe(GroupState state, Group group) {
+    Set<String> live = new HashSet<>();
+    for (Member member : state.members().live()) {
+      live.add(member.instance());
+      group.latest.put(member.instance(), member.beat());
+    }
+    group
+        .latest
+        .values()
+        .removeIf(
+            last -> {
+              boolean over = !live.contains(last.instance());
+              group.past = over ? group.past.plus(figures(last).past()) : group.past;
+              return over;
+            });
   }
 
   /** Takes the last heartbeat of a run that leaves. */

@@ -145,7 +145,7 @@ public final class GatewayVerticle extends VerticleBase {
     new QuotasApi(calls).serve(answers);
     new SharesApi(link, calls).serve(answers);
     new UsersApi(vertx, calls).serve(answers);
-    new GroupsApi(calls).serve(answers);
+    new GroupsApi(vertx, calls).serve(answers);
     new ClusterApi(link, calls).serve(answers);
     produce.serve(answers);
     vertx.setPeriodic(

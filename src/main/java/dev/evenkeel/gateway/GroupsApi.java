@@ -13,11 +13,15 @@ import dev.evenkeel.bus.Calls;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.GroupQuestions;
 import dev.evenkeel.bus.GroupQuestions.What;
+import dev.evenkeel.bus.GroupScope;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
 import io.vertx.core.Future;
+import io.vertx.core.Vertx;
 import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -32,10 +36,12 @@ final class GroupsApi {
   private final ClusterCalls calls;
   private final DeadLettersApi deadLetters;
   private final DeadLetterChanges deadLetterChanges;
+  private final Vertx vertx;
   private final RetriesApi retries;
   private final ResetApi resets;
 
-  GroupsApi(ClusterCalls calls) {
+  GroupsApi(Vertx vertx, ClusterCalls calls) {
+    this.vertx = vertx;
     this.calls = calls;
     FailedMessages failed = new FailedMessages(calls);
     deadLetters = new DeadLettersApi(calls, failed);
@@ -46,12 +52,14 @@ final class GroupsApi {
 
   /** On behalf of a user. */
   private GroupsApi of(String user) {
-    return user == null ? this : new GroupsApi(calls.of(user));
+    return user == null ? this : new GroupsApi(vertx, calls.of(user));
   }
 
   void serve(ApiAnswers answers) {
-    pass(answers, Operations.LIST_GROUPS, all -> new GroupQuestions.Look(null));
-    pass(answers, Operations.DESCRIBE_GROUP, asked -> new GroupQuestions.Look(asked.group()));
+    answers.by(
+        Operations.LIST_GROUPS,
+        (all, user) -> pass(Operations.LIST_GROUPS, new GroupQuestions.Look(null, scope(user))));
+    pass(answers, Operations.DESCRIBE_GROUP, asked -> new GroupQuestions.Look(asked.group(), null));
     pass(
         answers,
         Operations.LIST_REBALANCES,
@@ -87,13 +95,17 @@ final class GroupsApi {
   /** Passes a question on to the dispatcher, which answers it. */
   private <Q extends Record, A> void pass(
       ApiAnswers answers, Operation<Q, A> operation, Function<Q, Record> question) {
-    answers.on(
-        operation,
-        asked ->
-            calls
-                .askDispatcher(question.apply(asked))
-                .map(Json::decodeValue)
-                .map(operation::readAnswer));
+    answers.on(operation, asked -> pass(operation, question.apply(asked)));
+  }
+
+  private <A> Future<A> pass(Operation<?, A> operation, Record question) {
+    return calls.askDispatcher(question).map(Json::decodeValue).map(operation::readAnswer);
+  }
+
+  /** What the user sees, so that the dispatcher need not look at the groups of everybody else. */
+  private GroupScope scope(String user) {
+    Access access = LocalObjects.get(vertx, Access.class);
+    return access == null ? GroupScope.ALL : access.scope(user);
   }
 
   /**

@@ -50,7 +50,7 @@ record ResetApi(ClusterCalls calls) {
     StartAt to = StartAt.parse(asked.to());
     String group = asked.group();
     return calls
-        .askDispatcher(new GroupQuestions.Look(group))
+        .askDispatcher(new GroupQuestions.Look(group, null))
         .map(answer -> RecordJson.of(GroupView.class).read(new JsonObject(answer)))
         .map(found -> selected(found, asked))
         .compose(shards -> calls.newestTopics().compose(view -> resets(view, shards, to)))

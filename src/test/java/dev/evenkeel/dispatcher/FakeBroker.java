@@ -19,6 +19,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.Message;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A broker that leads both of two data groups, over a {@link ModelLog}. */
 final class FakeBroker {
@@ -34,6 +35,9 @@ final class FakeBroker {
 
   /** How many steps came together, for each command of many. */
   final List<Integer> joined = new CopyOnWriteArrayList<>();
+
+  /** How often shards were read, in all data groups together. */
+  final AtomicInteger reads = new AtomicInteger();
 
   /** Whether it is of a version that does not know commands of many steps. */
   volatile boolean former;
@@ -90,6 +94,7 @@ final class FakeBroker {
             case READ_SHARDS -> {
               int dataGroup = in.i32();
               String group = in.text();
+              reads.incrementAndGet();
               if (mute) {
                 yield Frames.refusal(Refusal.UNAVAILABLE, "no leader");
               }

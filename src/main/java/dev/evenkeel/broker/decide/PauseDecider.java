@@ -70,10 +70,7 @@ public record PauseDecider(MetaTables tables) {
     }
     if (tables.pauseCount() >= Pause.PAUSES_MAX) {
       return Decision.refused(
-          TOO_LARGE,
-          "there are %s pauses: %s",
-          Pause.PAUSES_MAX,
-          SharedTable.PAUSES.advice());
+          TOO_LARGE, "there are %s pauses: %s", Pause.PAUSES_MAX, SharedTable.PAUSES.advice());
     }
     return Decision.of(List.of(MetaChange.putPause(pause)));
   }

@@ -324,6 +324,15 @@ public final class DispatcherCore {
     return leases.look(group);
   }
 
+  /**
+   * The same for some groups, on the shards of some topics.
+   *
+   * @param topics their numbers
+   */
+  public DispatcherAction.ReadLeases look(Set<Integer> topics, Set<String> groups) {
+    return leases.look(topics, groups);
+  }
+
   /** A broker says that a lease changed. */
   public List<DispatcherAction> leaseChanged(LeaseChange change, long nowMillis) {
     leases.hinted(change, nowMillis);

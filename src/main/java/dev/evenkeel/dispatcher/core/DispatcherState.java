@@ -109,13 +109,17 @@ final class DispatcherState {
   /** A group that is declared or has members, or null. */
   GroupState find(String name) {
     GroupState group = groups.get(name);
-    return group == null || group.info() == null && group.members().isEmpty() ? null : group;
+    return group == null || !isFound(group) ? null : group;
+  }
+
+  private static boolean isFound(GroupState group) {
+    return group.info() != null || !group.members().isEmpty();
   }
 
   /** All that {@link #find} finds, by name. */
   List<GroupState> found() {
     List<GroupState> found = new ArrayList<>(groups.values());
-    found.removeIf(group -> find(group.name()) == null);
+    found.removeIf(group -> !isFound(group));
     return found;
   }
 

@@ -417,6 +417,9 @@ public final class MemberTable {
 
   /** Removes all runs that have timed out. */
   List<Ended> expire(long nowMillis) {
+    if (live.isEmpty() && unheard.isEmpty() && absent.isEmpty()) {
+      return List.of();
+    }
     List<Ended> ended = new ArrayList<>();
     for (Member member : live.values()) {
       if (member.timedOut(nowMillis)) {
@@ -596,7 +599,9 @@ public final class MemberTable {
 
   /** Runs that count as alive though they were not heard. */
   public List<UnheardMember> unheard() {
-    return unheard.values().stream().flatMap(runs -> runs.values().stream()).toList();
+    return unheard.isEmpty()
+        ? List.of()
+        : unheard.values().stream().flatMap(runs -> runs.values().stream()).toList();
   }
 
   boolean anyUnheard() {

@@ -29,9 +29,11 @@ final class ShardLeases {
 
   /**
    * @param topics whose shards are read; null: all
+   * @param groups those about which the answer matters; null: all of the scope
    * @param marks of the groups' shards when it began, by group
    */
-  private record Read(String scope, Set<Integer> topics, Map<String, Long> marks) {
+  private record Read(
+      String scope, Set<Integer> topics, Set<String> groups, Map<String, Long> marks) {
     boolean ofTopics() {
       return topics != null;
     }
@@ -64,7 +66,7 @@ final class ShardLeases {
     if (reads.stream().anyMatch(read -> !read.ofTopics() && scope.equals(read.scope()))) {
       readAgain.add(scope);
     } else {
-      state.out.add(begin(scope, null));
+      state.out.add(begin(scope, null, null));
     }
   }
 
@@ -73,7 +75,7 @@ final class ShardLeases {
     if (reads.stream().anyMatch(Read::ofTopics)) {
       topicsAgain.addAll(topics);
     } else if (!topics.isEmpty()) {
-      state.out.add(begin(ALL, Set.copyOf(topics)));
+      state.out.add(begin(ALL, Set.copyOf(topics), null));
     }
   }
 
@@ -81,13 +83,26 @@ final class ShardLeases {
    * @param group null: of all groups
    */
   DispatcherAction.ReadLeases look(String group) {
-    return begin(group == null ? ALL : group, null);
+    return begin(group == null ? ALL : group, null, null);
   }
 
-  private DispatcherAction.ReadLeases begin(String scope, Set<Integer> topics) {
+  /**
+   * @param topics numbers of the topics on whose shards it is
+   * @param groups those that it is about
+   */
+  DispatcherAction.ReadLeases look(Set<Integer> topics, Set<String> groups) {
+    return begin(ALL, topics, groups);
+  }
+
+  private DispatcherAction.ReadLeases begin(
+      String scope, Set<Integer> topics, Set<String> groups) {
     Map<String, Long> marks = new HashMap<>();
-    state.groups().forEach(group -> marks.put(group.name(), group.shards().mark()));
-    Read read = new Read(scope, topics, marks);
+    if (groups == null) {
+      state.groups().forEach(group -> marks.put(group.name(), group.shards().mark()));
+    } else {
+      groups.forEach(name -> marks.put(name, state.make(name).shards().mark()));
+    }
+    Read read = new Read(scope, topics, groups, marks);
     reads.add(read);
     return state.out.prepare(
         id -> new DispatcherAction.ReadLeases(id, scope.equals(ALL) ? null : scope, topics),
@@ -110,7 +125,7 @@ final class ShardLeases {
 
   /** Takes the leases that were read before the start. */
   void first(List<ShardStatus> statuses, long nowMillis) {
-    learn(statuses, new Read(ALL, null, Map.of()), nowMillis);
+    learn(statuses, new Read(ALL, null, null, Map.of()), nowMillis);
   }
 
   private void learn(List<ShardStatus> statuses, Read read, long nowMillis) {
@@ -124,7 +139,11 @@ final class ShardLeases {
       }
     }
     Set<String> names = new TreeSet<>();
-    if (read.scope().equals(ALL)) {
+    if (read.groups() != null) {
+      names.addAll(read.groups());
+      // Those that were forgotten meanwhile do not come back.
+      names.removeIf(name -> state.get(name) == null);
+    } else if (read.scope().equals(ALL)) {
       state.groups().forEach(group -> names.add(group.name()));
       names.addAll(found.keySet());
     } else {

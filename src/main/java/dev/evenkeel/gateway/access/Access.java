@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.access;
 
+import dev.evenkeel.bus.GroupScope;
 import dev.evenkeel.bus.LocalBroker;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.LocalUsers;
@@ -244,6 +245,20 @@ public final class Access {
       throw Refusal.UNAUTHENTICATED.error("the cluster has no user '%s' any more", name);
     }
     return user.principal();
+  }
+
+  /**
+   * The groups and topics that a user may know of, or more than these.
+   *
+   * @param name null: nobody in particular
+   */
+  public GroupScope scope(String name) {
+    try {
+      return named(name).scope();
+    } catch (RefusedException e) {
+      // A user of the identity provider who has shown its token to another node.
+      return GroupScope.ALL;
+    }
   }
 
   /** Whether a name is that of a user of the identity provider, and of nobody else. */

@@ -3,6 +3,7 @@ package dev.evenkeel.gateway.access;
 import dev.evenkeel.api.Need;
 import dev.evenkeel.api.Permission;
 import dev.evenkeel.api.Permission.Kind;
+import dev.evenkeel.bus.GroupScope;
 import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -42,6 +43,21 @@ public record Principal(String name, List<Permission> may, int producerTag) {
         .filter(each -> each.kind() == Kind.CONSUME)
         .map(Permission::pattern)
         .toList();
+  }
+
+  /** The groups and topics that it may know of. */
+  public GroupScope scope() {
+    return bound()
+        ? new GroupScope(patterns(Need.seeGroup("")), patterns(Need.seeTopic("")))
+        : GroupScope.ALL;
+  }
+
+  /** Null: all names. */
+  private List<String> patterns(Need need) {
+    List<Permission> of = may.stream().filter(each -> need.kinds().contains(each.kind())).toList();
+    return of.stream().anyMatch(each -> each.covers(Need.NO_NAME))
+        ? null
+        : of.stream().map(Permission::pattern).distinct().sorted().toList();
   }
 
   /** Whether it may know that a group exists. */

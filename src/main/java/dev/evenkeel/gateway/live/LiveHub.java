@@ -1,6 +1,7 @@
 package dev.evenkeel.gateway.live;
 
 import dev.evenkeel.api.ClusterStatusView;
+import dev.evenkeel.bus.GroupScope;
 import dev.evenkeel.cluster.SharedMaps;
 import dev.evenkeel.gateway.access.Caller;
 import dev.evenkeel.gateway.access.Principal;
@@ -168,6 +169,13 @@ public final class LiveHub {
       List.copyOf(watchers).stream()
           .filter(watcher -> !watcher.known())
           .forEach(watcher -> watcher.close(POLICY, "the user was removed"));
+      if (!watchers.isEmpty()) {
+        sources.want(
+            watchers.stream()
+                .map(watcher -> watcher.scope().scope())
+                .distinct()
+                .reduce(GroupScope.NONE, GroupScope::plus));
+      }
       sources.tick(now);
       if (!stepping && sources.looked()) {
         stepIfDue(now);

@@ -4,6 +4,7 @@ import dev.evenkeel.api.ClusterStatusView;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.GroupQuestions;
+import dev.evenkeel.bus.GroupScope;
 import dev.evenkeel.cluster.SharedMaps;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.util.MonotonicClock;
@@ -38,6 +39,9 @@ final class LiveSources {
   private final LookPlan plan;
   private final List<MessageConsumer<Object>> announcements;
 
+  /** What the watchers may see; the dispatcher looks at no more. */
+  private GroupScope wanted = GroupScope.NONE;
+
   /** Facts that have not been applied to the state yet. */
   private List<Consumer<LiveState>> facts = new ArrayList<>();
 
@@ -71,6 +75,18 @@ final class LiveSources {
             vertx.eventBus().consumer(Addresses.LEASE_CHANGES, message -> plan.hurry()),
             vertx.eventBus().consumer(Addresses.TOPIC_CHANGES, message -> plan.hurry()),
             vertx.eventBus().consumer(Addresses.ADMIN_CHANGES, message -> hurry()));
+  }
+
+  /**
+   * Says what the watchers may see now. If that is more than before, nothing is {@link #looked}
+   * until the dispatcher has answered about it.
+   */
+  void want(GroupScope scope) {
+    if (!wanted.covers(scope)) {
+      looked = false;
+      plan.hurry();
+    }
+    wanted = scope;
   }
 
   private void hurry() {
@@ -170,7 +186,8 @@ final class LiveSources {
     plan.begun(nowMillis);
     String asked = dispatcher;
     DeliveryOptions options = new DeliveryOptions().setSendTimeout(LOOK_TIMEOUT_MILLIS);
-    Buffer question = GroupQuestions.request(new GroupQuestions.Live(tag));
+    GroupScope only = wanted;
+    Buffer question = GroupQuestions.request(new GroupQuestions.Live(tag, only));
     vertx
         .eventBus()
         .<Buffer>request(Addresses.groups(asked), question, options)
@@ -190,7 +207,7 @@ final class LiveSources {
                 facts.add(LiveState::dispatcherSilent);
                 elsewhere(answer.cause());
               }
-              looked = true;
+              looked |= only.covers(wanted);
             });
   }
 

@@ -7,6 +7,7 @@ import dev.evenkeel.Closing;
 import dev.evenkeel.api.ClusterStatusView;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.GroupScope;
 import dev.evenkeel.cluster.SharedMaps;
 import dev.evenkeel.cluster.SharedTable;
 import dev.evenkeel.protocol.Refusal;
@@ -113,7 +114,11 @@ class LiveSourcesTest {
   }
 
   private void open(SharedMaps shared) {
-    onContext(() -> sources = new LiveSources(vertx, this::status, shared, now));
+    onContext(
+        () -> {
+          sources = new LiveSources(vertx, this::status, shared, now);
+          sources.want(GroupScope.ALL);
+        });
   }
 
   private Future<ClusterStatusView> status() {

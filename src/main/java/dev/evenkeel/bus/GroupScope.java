@@ -1,0 +1,65 @@
+package dev.evenkeel.bus;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The groups and topics that a question is about, so that the answer to somebody who sees few of
+ * them costs little in a cluster of many. It is no permission: whoever asks filters the answer.
+ *
+ * @param groups names, and beginnings of names with a {@code *} at the end; null: all
+ * @param topics likewise
+ */
+public record GroupScope(@Nullable List<String> groups, @Nullable List<String> topics) {
+  /** All groups and topics. */
+  public static final GroupScope ALL = new GroupScope(null, null);
+
+  /** None. */
+  public static final GroupScope NONE = new GroupScope(List.of(), List.of());
+
+  private static final String ANY = "*";
+
+  public boolean hasGroup(String name) {
+    return has(groups, name);
+  }
+
+  public boolean hasTopic(String name) {
+    return has(topics, name);
+  }
+
+  private static boolean has(@Nullable List<String> patterns, String name) {
+    if (patterns == null) {
+      return true;
+    }
+    for (String pattern : patterns) {
+      if (pattern.endsWith(ANY)
+          ? name.regionMatches(0, pattern, 0, pattern.length() - ANY.length())
+          : name.equals(pattern)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** What this one has, and what the other one has. */
+  public GroupScope plus(GroupScope other) {
+    return new GroupScope(plus(groups, other.groups), plus(topics, other.topics));
+  }
+
+  private static @Nullable List<String> plus(
+      @Nullable List<String> some, @Nullable List<String> more) {
+    if (some == null || more == null) {
+      return null;
+    }
+    TreeSet<String> both = new TreeSet<>(some);
+    both.addAll(more);
+    return new ArrayList<>(both);
+  }
+
+  /** Whether it has all that the other one has. It may say no though it has. */
+  public boolean covers(GroupScope other) {
+    return equals(plus(other));
+  }
+}
