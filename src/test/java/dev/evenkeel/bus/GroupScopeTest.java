@@ -15,8 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /** Which groups and topics a question is about. */
 class GroupScopeTest {
-  private static final GroupScope SHOP =
-      new GroupScope(List.of("pay", "shop*"), List.of("orders"));
+  private static final GroupScope SHOP = new GroupScope(List.of("pay", "shop*"), List.of("orders"));
 
   private static Principal user(String... may) {
     return new Principal("u", List.of(may).stream().map(Permission::parse).toList());

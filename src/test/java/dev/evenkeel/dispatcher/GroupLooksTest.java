@@ -72,8 +72,7 @@ class GroupLooksTest {
 
   /** A list that is there. */
   private Future<JsonArray> list(GroupScope scope) {
-    Future<JsonArray> list =
-        ask(new GroupQuestions.Look(null, scope)).map(Buffer::toJsonArray);
+    Future<JsonArray> list = ask(new GroupQuestions.Look(null, scope)).map(Buffer::toJsonArray);
     Wait.until("an answer", list::isComplete);
     return list;
   }

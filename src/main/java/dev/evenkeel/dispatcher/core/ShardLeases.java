@@ -94,8 +94,7 @@ final class ShardLeases {
     return begin(ALL, topics, groups);
   }
 
-  private DispatcherAction.ReadLeases begin(
-      String scope, Set<Integer> topics, Set<String> groups) {
+  private DispatcherAction.ReadLeases begin(String scope, Set<Integer> topics, Set<String> groups) {
     Map<String, Long> marks = new HashMap<>();
     if (groups == null) {
       state.groups().forEach(group -> marks.put(group.name(), group.shards().mark()));
