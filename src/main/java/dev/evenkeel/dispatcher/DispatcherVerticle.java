@@ -72,13 +72,8 @@ import org.slf4j.LoggerFactory;
  * its own over the Vert.x, which then must be clustered by Hazelcast. Configuration: see {@link
  * DispatcherOptions}.
  *
- * <p>It answers at {@link Addresses#dispatcher} (heartbeats) and {@link Addresses#groups}: {@code
- * {}} all groups, {@code {"group": name}} one of them, {@code {"rebalances": group or null,
- * "limit": 0..2000}} recent moves, {@code {"live": tag or null}} everything for a live view, {@code
- * {"reset": group, "shards": [{"topicId", "shard"}], "kind", "value", "force"}} sets a group to
- * another place, {@code {"forget": {"group", "topic" or null}}} forgets a group, or a topic that no
- * member reads, and with {@code "leaver"} a member that unsubscribes from it, {@code
- * {"whatIfForgotten": {"group", "topic" or null}}} what would be deleted.
+ * <p>It answers heartbeats at {@link Addresses#dispatcher}, and {@link
+ * dev.evenkeel.bus.GroupQuestions} at {@link Addresses#groups}.
  */
 public final class DispatcherVerticle extends VerticleBase {
   private static final Logger LOG = LoggerFactory.getLogger(DispatcherVerticle.class);
