@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.Refused;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Wait;
 import dev.evenkeel.cli.CommandInJvm;
 import dev.evenkeel.client.ClientOptions;
@@ -188,6 +189,7 @@ class OidcIT {
 
   @Test
   void commandsAndClientsShowTokensOfTheIssuer() throws Exception {
+    TestUsers.assumeNone("it has users of its own");
     Path ops = write("ops", issuer.token("admin", "ops", "shop"));
     assertThat(node.tryAdmin(words("topic create more --shards 1 --token-file %s", ops)).status())
         .isZero();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.TestCertificates;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Wait;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.util.tls.TlsFiles;
@@ -135,7 +136,7 @@ class TlsIT {
         .sslContext(TlsIdentity.open(TlsFiles.trusting(Path.of(ca))).context())
         .build()
         .send(
-            HttpRequest.newBuilder(URI.create(url + "/metrics")).build(),
+            TestUsers.request(URI.create(url + "/metrics")).build(),
             HttpResponse.BodyHandlers.ofString())
         .body();
   }

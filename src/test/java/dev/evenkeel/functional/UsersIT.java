@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.TestCertificates;
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Wait;
 import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.bus.Addresses;
@@ -500,6 +501,7 @@ class UsersIT {
 
   @Test
   void aCertificateNamesAUserAndCommandsInheritNoToken() throws Exception {
+    TestUsers.assumeNone("it has users of its own");
     user(
         "user",
         "add",
