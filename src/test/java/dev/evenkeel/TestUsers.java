@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.cli.CommandInJvm;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.protocol.HostPort;
+import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.util.tls.TlsException;
 import dev.evenkeel.util.tls.TlsFiles;
 import dev.evenkeel.util.tls.TlsIdentity;
@@ -36,6 +37,7 @@ public final class TestUsers {
   /** Every permission there is. */
   public static final String ALL = "produce:*,consume:*,group:*,view:*,admin:*,producer:*";
 
+  private static final String FIRST = "tester";
   private static final String VARIABLE = "EVENKEEL_TOKEN_FILE";
   private static final String CA = "EVENKEEL_CA";
 
@@ -51,7 +53,7 @@ public final class TestUsers {
         Path directory = Files.createTempDirectory("evenkeel-users-");
         directory.toFile().deleteOnExit();
         USERS = directory.resolve("users.json");
-        for (String name : List.of("tester", "second")) {
+        for (String name : List.of(FIRST, "second")) {
           StringWriter out = new StringWriter();
           StringWriter err = new StringWriter();
           int status =
@@ -140,6 +142,11 @@ public final class TestUsers {
     } catch (TlsException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  /** The id of a producer that the user of {@link #token()} may open without asking for one. */
+  public static long producerId(long number) {
+    return ON ? ProducerIds.ofUser(number, FIRST) : number;
   }
 
   /** The token; null: there are no users. */

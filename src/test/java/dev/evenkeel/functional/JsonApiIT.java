@@ -106,7 +106,9 @@ class JsonApiIT {
     assertRefused("messages", "{'topic':'first','at':8,'offset':1}", Refusal.INVALID, "not both");
     assertRefused("groups", "{'action':'get','group':'none'}", Refusal.UNKNOWN_GROUP, "");
     assertRefused("quotas", "{'action':'get'}", Refusal.INVALID, "list, set or clear");
-    assertRefused("users", "{'action':'list'}", Refusal.INVALID, "start it with a users file");
+    if (!TestUsers.ON) {
+      assertRefused("users", "{'action':'list'}", Refusal.INVALID, "start it with a users file");
+    }
   }
 
   private static Set<String> names(JsonArray topics) {
@@ -360,7 +362,8 @@ class JsonApiIT {
     assertError("PUT", "/api/quotas/group-rate/x", "{\"bytesPerSecond\":1}", 400, "INVALID");
     assertThat(object(json("DELETE", path, null, 200)).getBoolean("cleared")).isTrue();
     assertThat(json("GET", "/api/quotas", null, 200)).isEqualTo("[]");
-    assertThat(json("GET", "/api/shares", null, 200)).isEqualTo("[]");
+    String shares = json("GET", "/api/shares", null, 200);
+    assertThat(shares.equals("[]")).as(shares).isNotEqualTo(TestUsers.ON);
   }
 
   @Test

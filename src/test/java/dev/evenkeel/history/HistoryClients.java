@@ -2,6 +2,7 @@ package dev.evenkeel.history;
 
 import static dev.evenkeel.Loops.times;
 
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
@@ -103,7 +104,7 @@ public final class HistoryClients {
     long producer = 1_000_000;
     for (Shard shard : shards) {
       for (int i = 0; i < PRODUCERS; i++) {
-        begin(new ProducerLoop(shard, producer++)::turn);
+        begin(new ProducerLoop(shard, TestUsers.producerId(producer++))::turn);
       }
       times(RIVALS, i -> begin(new RivalLoop(shard, "m" + i)::turn));
     }
