@@ -3,6 +3,7 @@ package dev.evenkeel.functional;
 import static dev.evenkeel.Words.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.TestUsers;
 import dev.evenkeel.Wait;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -65,7 +66,8 @@ class ExecFailuresIT extends OneNode {
   /** With little memory, and with nobody who keeps what it prints. */
   private static Process consumer(String work) throws IOException {
     String jar = System.getProperty("evenkeel.jar", "target/evenkeel.jar");
-    return new ProcessBuilder(
+    ProcessBuilder consumer =
+        new ProcessBuilder(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "-Xmx128m",
             "-XX:TieredStopAtLevel=1",
@@ -81,7 +83,9 @@ class ExecFailuresIT extends OneNode {
             "--cluster",
             node.cluster(),
             "--exec",
-            work)
+            work);
+    consumer.environment().putAll(TestUsers.variables());
+    return consumer
         .redirectInput(Redirect.from(new File("/dev/null")))
         .redirectOutput(Redirect.DISCARD)
         .redirectError(Redirect.DISCARD)
@@ -143,6 +147,7 @@ class ExecFailuresIT extends OneNode {
         new ProcessBuilder(command)
             .redirectInput(Redirect.from(new File("/dev/null")))
             .redirectOutput(out);
+    builder.environment().putAll(TestUsers.variables());
     builder.environment().putAll(variables);
     return builder.start();
   }
