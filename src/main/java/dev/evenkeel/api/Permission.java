@@ -45,13 +45,19 @@ public record Permission(Kind kind, String pattern) {
    */
   public static Permission parse(String text) {
     int colon = text.indexOf(':');
-    String word = colon < 0 ? text : text.substring(0, colon);
+    if (colon < 0) {
+      throw Refusal.INVALID.error(
+          "the permission '%s' is no KIND:NAME: write such as %s:%s; the kinds are %s",
+          text, Kind.WORDS.get(0), text.isEmpty() ? "NAME" : text, String.join(", ", Kind.WORDS));
+    }
+    String word = text.substring(0, colon);
     if (!Kind.WORDS.contains(word)) {
       throw Refusal.INVALID.error(
-          "the permission '%s' begins with '%s'%s: use KIND:NAME, with one of the kinds %s",
-          text, word, Nearest.hint(word, Kind.WORDS), String.join(", ", Kind.WORDS));
+          "the permission '%s' begins with '%s', which is no kind%s Write KIND:NAME; the kinds are"
+              + " %s",
+          text, word, hint(word), String.join(", ", Kind.WORDS));
     }
-    String pattern = colon < 0 ? "" : text.substring(colon + 1);
+    String pattern = text.substring(colon + 1);
     String name =
         pattern.endsWith(ANY) ? pattern.substring(0, pattern.length() - ANY.length()) : pattern;
     if (pattern.isEmpty()) {
@@ -63,6 +69,11 @@ public record Permission(Kind kind, String pattern) {
       Names.check("permission", name);
     }
     return new Permission(Kind.valueOf(word.toUpperCase(Locale.ROOT)), pattern);
+  }
+
+  private static String hint(String word) {
+    String nearest = Nearest.hint(word, Kind.WORDS);
+    return nearest.isEmpty() ? "." : nearest;
   }
 
   public boolean covers(String name) {

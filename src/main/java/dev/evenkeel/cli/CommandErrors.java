@@ -16,6 +16,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -58,6 +59,10 @@ public final class CommandErrors implements IParameterExceptionHandler, IExecuti
   private static String text(ParameterException failure) {
     if (failure instanceof UnmatchedArgumentException unmatched) {
       return unmatched(unmatched.getCommandLine(), unmatched.getUnmatched().get(0));
+    }
+    if (failure.getArgSpec() instanceof PositionalParamSpec
+        && failure.getCause() instanceof CommandFailure wrong) {
+      return wrong.getMessage();
     }
     if (failure.getArgSpec() instanceof OptionSpec option && failure.getValue() != null) {
       String given = option.longestName() + " '" + failure.getValue() + "': ";

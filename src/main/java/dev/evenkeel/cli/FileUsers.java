@@ -39,6 +39,11 @@ record FileUsers(Path file) implements UserStore {
   }
 
   @Override
+  public boolean isHidden(String name) {
+    return false;
+  }
+
+  @Override
   public void put(PutUser asked) {
     change(true, users -> put(users, asked));
   }

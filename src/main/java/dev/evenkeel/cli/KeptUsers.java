@@ -26,6 +26,12 @@ record KeptUsers(HttpApi api) implements UserStore {
   }
 
   @Override
+  public boolean isHidden(String name) {
+    return all().stream()
+        .anyMatch(each -> each.name().equals(name) && each.source().equals("file"));
+  }
+
+  @Override
   public void put(PutUser asked) {
     api.ask(Operations.PUT_USER, asked);
   }

@@ -119,9 +119,18 @@ final class UserCommand extends CommandGroup {
         expires != null && !token,
         "--expires is for a new token, and with --may or --share a user that is there gets none:"
             + " make one with 'user token'");
+    if (users.isHidden(name)) {
+      place.note(
+          "the users file of the node has '%s', which counts until it is removed there"
+              .formatted(name));
+    }
     PutUser put = new PutUser(name, may, certificate, share, null);
     if (!token) {
       users.put(put);
+      if (!isNew) {
+        // What it prints goes into a token file, as often as not.
+        place.note("changed '%s', which keeps its tokens and gets no new one".formatted(name));
+      }
       return ExitStatus.DONE;
     }
     return print(

@@ -83,6 +83,11 @@ final class UserPlace {
     return first == null ? null : Path.of(first);
   }
 
+  /** Says something beside the answer. */
+  void note(String words) {
+    spec.commandLine().getErr().println(words);
+  }
+
   /** Prints an answer as JSON, or as text. */
   void print(Object json, Supplier<String> text) {
     String shown =

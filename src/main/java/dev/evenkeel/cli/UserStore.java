@@ -13,6 +13,9 @@ interface UserStore {
   /** The user of that name, which a change would change; null: there is none. */
   UserDetail find(String name);
 
+  /** Whether a change has no effect yet, because another user of that name counts. */
+  boolean isHidden(String name);
+
   /** Adds a user, or changes one. */
   void put(PutUser asked);
 

@@ -85,7 +85,7 @@ record UsersApi(Vertx vertx, ClusterCalls calls) {
 
   private Future<UserDetail> put(PutUser asked) {
     return change(asked.name(), asked.by(), true, before -> UserChanges.put(before, asked))
-        .map(after -> User.of(after).detail(CLUSTER, false));
+        .map(after -> User.of(after).detail(CLUSTER, ofFile().named(asked.name()) != null));
   }
 
   private Future<RemovedUser> remove(RemoveUser asked) {
@@ -132,10 +132,6 @@ record UsersApi(Vertx vertx, ClusterCalls calls) {
   private Future<ClusterUser> change(
       String name, String by, boolean gives, UnaryOperator<ClusterUser> step) {
     Access access = access();
-    if (access != null && access.ofFile().named(name) != null) {
-      throw Refusal.INVALID.error(
-          "the user '%s' is in the users file of this node, which counts: change the file", name);
-    }
     Principal asker = access == null ? Principal.ANYBODY : access.named(by);
     return attempt(
         1,

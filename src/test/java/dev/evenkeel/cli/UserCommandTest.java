@@ -102,7 +102,9 @@ class UserCommandTest {
             "DELETE /api/users/shop ");
     // The one in the file is not what the command is about.
     changes.clear();
+    assertThat(err.toString()).isEmpty();
     assertThat(kept(0, "add", "operator", "--format", "json")).contains("\"token\" : \"ek_x\"");
+    assertThat(err.toString()).contains("'operator', which counts until it is removed there");
     assertThat(changes).containsExactly("POST /api/users/operator/tokens {}");
   }
 
@@ -151,6 +153,7 @@ class UserCommandTest {
     assertThat(inFile(0, "add", file, "shop", "--may", "view:a")).matches(TOKEN);
     assertThat(inFile(0, "add", file, "shop", "--expires", "2099-01-01")).matches(TOKEN);
     assertThat(inFile(0, "add", file, "shop", "--may", "view:b")).isEmpty();
+    assertThat(err.toString()).contains("changed 'shop', which keeps its tokens");
     assertThat(inFile(0, "token", file, "shop")).matches(TOKEN);
     assertThat(inFile(1, "token", file, "bank")).contains("there is no user 'bank'");
     assertThat(inFile(0, "list", file))

@@ -206,7 +206,7 @@ public final class Access {
       read();
       problem = null;
     } catch (RefusedException e) {
-      if (problem == null) {
+      if (!e.words().equals(problem)) {
         LOG.error("the former users stay in force: {}", e.words());
       }
       problem = e.words();

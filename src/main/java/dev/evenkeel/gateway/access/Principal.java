@@ -100,7 +100,8 @@ public record Principal(String name, List<Permission> may, int producerTag) {
   public void require(Need need) {
     if (!has(need)) {
       String name = need.name() == null ? "NAME, whatever the name" : need.name();
-      throw denied(need.kinds().get(0).word() + ":" + name);
+      String pattern = Need.NO_NAME.equals(name) ? "*" : name;
+      throw denied(need.kinds().get(0).word() + ":" + pattern);
     }
   }
 

@@ -621,7 +621,13 @@ public final class SessionLink implements Link {
   /** Logs once a minute why no node answers. */
   private void tellTrouble() {
     if (state == State.LOST && troubles.mayLog("", MonotonicClock.millis())) {
-      LOG.warn("no node of the cluster answers: {}", search.trouble().ofPrograms());
+      String why = search.trouble().ofPrograms();
+      if (search.unauthenticated()) {
+        // That does not pass by itself, and commands show errors only.
+        LOG.error("no node of the cluster lets this client in: {}", why);
+      } else {
+        LOG.warn("no node of the cluster answers: {}", why);
+      }
     }
   }
 

@@ -141,6 +141,7 @@ public record OidcSettings(
   /** Where an issuer says where its keys are, see OpenID Connect Discovery 1.0, 4. */
   private static URI wellKnown(String issuer) {
     String base = issuer.endsWith("/") ? issuer.substring(0, issuer.length() - 1) : issuer;
+    address("issuer", issuer);
     return address("issuer", base + "/.well-known/openid-configuration");
   }
 

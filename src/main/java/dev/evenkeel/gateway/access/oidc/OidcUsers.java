@@ -170,7 +170,7 @@ public final class OidcUsers {
       read();
       fileProblem = null;
     } catch (RefusedException e) {
-      if (fileProblem == null) {
+      if (!e.words().equals(fileProblem)) {
         LOG.error("the former OIDC settings stay in force: {}", e.words());
       }
       fileProblem = e.words();
