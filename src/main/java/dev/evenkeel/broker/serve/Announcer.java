@@ -71,7 +71,6 @@ final class Announcer implements DataListener {
   private void announce(Shard shard, LeaseChange change) {
     serve.run(
         () -> {
-          fetches.shardChanged(shard);
           fetches.leaseChanged(new LeaseKey(shard, change.group()));
           if (group.nodeId().equals(group.log().leadership().leader())) {
             serve.vertx().eventBus().publish(Addresses.LEASE_CHANGES, change.toJson());
