@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -149,16 +150,24 @@ public final class GroupShards {
   }
 
   private boolean replace(ShardState state, Lease lease) {
-    Lease former = state.lease();
-    if (former != null && former.owned()) {
-      byInstance.computeIfPresent(
-          former.instance(),
-          (instance, owned) -> owned.remove(state.shard) && owned.isEmpty() ? null : owned);
-    }
-    if (lease != null && lease.owned()) {
-      byInstance.computeIfAbsent(lease.instance(), fresh -> new TreeSet<>()).add(state.shard);
+    String former = owner(state.lease());
+    String owner = owner(lease);
+    if (!Objects.equals(former, owner)) {
+      if (former != null) {
+        byInstance.computeIfPresent(
+            former,
+            (instance, owned) -> owned.remove(state.shard) && owned.isEmpty() ? null : owned);
+      }
+      if (owner != null) {
+        byInstance.computeIfAbsent(owner, fresh -> new TreeSet<>()).add(state.shard);
+      }
     }
     return state.replace(lease);
+  }
+
+  /** The run of a member that owns the shard, or null. */
+  private static String owner(Lease lease) {
+    return lease == null || !lease.owned() ? null : lease.instance();
   }
 
   /** The lease, or null if none is known. */

@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 
@@ -95,17 +96,27 @@ final class ShardLeases {
   }
 
   private DispatcherAction.ReadLeases begin(String scope, Set<Integer> topics, Set<String> groups) {
-    Map<String, Long> marks = new HashMap<>();
-    if (groups == null) {
-      state.groups().forEach(group -> marks.put(group.name(), group.shards().mark()));
-    } else {
-      groups.forEach(name -> marks.put(name, state.make(name).shards().mark()));
-    }
-    Read read = new Read(scope, topics, groups, marks);
+    Read read = new Read(scope, topics, groups, marks(scope, groups));
     reads.add(read);
     return state.out.prepare(
         id -> new DispatcherAction.ReadLeases(id, scope.equals(ALL) ? null : scope, topics),
         (statuses, nowMillis) -> answered(read, statuses, nowMillis));
+  }
+
+  /** Of those that it is about only: reads of few must not take longer where there are many. */
+  private Map<String, Long> marks(String scope, Set<String> groups) {
+    Map<String, Long> marks = new HashMap<>();
+    if (groups == null && scope.equals(ALL)) {
+      state.groups().forEach(group -> marks.put(group.name(), group.shards().mark()));
+      return marks;
+    }
+    for (String name : groups == null ? Set.of(scope) : groups) {
+      GroupState group = state.get(name);
+      if (group != null) {
+        marks.put(name, group.shards().mark());
+      }
+    }
+    return marks;
   }
 
   private void answered(Read read, List<ShardStatus> statuses, long nowMillis) {
@@ -134,7 +145,7 @@ final class ShardLeases {
     for (ShardStatus status : statuses) {
       covered.add(status.shard());
       for (Lease lease : status.leases()) {
-        found.computeIfAbsent(lease.group(), name -> new HashMap<>()).put(lease.shard(), lease);
+        found.computeIfAbsent(lease.group(), name -> new TreeMap<>()).put(lease.shard(), lease);
       }
     }
     Set<String> names = new TreeSet<>();
@@ -153,12 +164,16 @@ final class ShardLeases {
       Map<Shard, Lease> leases = found.getOrDefault(name, Map.of());
       long mark = read.marks().getOrDefault(name, 0L);
       // A shard whose leader answered, and named no lease, has none.
-      Set<Shard> shards = new TreeSet<>(leases.keySet());
-      group.shards().leased(read.topics()).forEach(shards::add);
-      shards.retainAll(covered);
-      for (Shard shard : shards) {
-        learn(group, shard, known -> known.read(shard, leases.get(shard), mark), nowMillis);
-      }
+      List<Shard> gone =
+          group
+              .shards()
+              .leased(read.topics())
+              .filter(shard -> !leases.containsKey(shard) && covered.contains(shard))
+              .toList();
+      leases.forEach(
+          (shard, lease) ->
+              learn(group, shard, known -> known.read(shard, lease, mark), nowMillis));
+      gone.forEach(shard -> learn(group, shard, known -> known.read(shard, null, mark), nowMillis));
     }
   }
 
