@@ -258,10 +258,11 @@ public final class ControlService {
   private static ShardStatus status(
       LogGroupServer group, Map.Entry<Shard, ShardRecord> each, String only) {
     var record = each.getValue();
+    DataTables tables = group.state().tables();
     List<Lease> leases =
-        group.state().tables().leasesOn(each.getKey()).stream()
-            .filter(lease -> only == null || lease.group().equals(only))
-            .toList();
+        only == null
+            ? tables.leasesOn(each.getKey())
+            : Stream.ofNullable(tables.lease(only, each.getKey())).toList();
     return new ShardStatus(
         each.getKey(),
         record.start(),
@@ -270,7 +271,7 @@ public final class ControlService {
         record.dropped(),
         leases,
         FailureService.on(group, each.getKey(), only),
-        delayed(group.state().tables().delays().of(each.getKey())));
+        delayed(tables.delays().of(each.getKey())));
   }
 
   private static ShardStatus.Delayed delayed(DelayCounts counts) {

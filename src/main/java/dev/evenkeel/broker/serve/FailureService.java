@@ -22,6 +22,7 @@ import dev.evenkeel.protocol.wire.RetryRequest;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** Answers requests about retries and dead letters. Runs on one context. */
 record FailureService(ServeContext serve, PauseGate pauses) {
@@ -153,10 +154,11 @@ record FailureService(ServeContext serve, PauseGate pauses) {
     if (tables.failures().isEmpty()) {
       return List.of();
     }
-    return tables.failuresOn(shard).stream()
-        .filter(key -> only == null || only.equals(key.group()))
-        .map(key -> figures(key, tables.failures(key)))
-        .toList();
+    Stream<LeaseKey> keys =
+        only == null
+            ? tables.failuresOn(shard).stream()
+            : Stream.of(new LeaseKey(shard, only)).filter(tables.failures()::containsKey);
+    return keys.map(key -> figures(key, tables.failures(key))).toList();
   }
 
   private static FailureFigures figures(LeaseKey key, FailureCounts counts) {

@@ -203,10 +203,7 @@ public final class DataTables {
 
   /** Leases on a shard, sorted by group, as {@link #lease} gives them. */
   public List<Lease> leasesOn(Shard shard) {
-    return on(shard, leases).keySet().stream()
-        .map(key -> lease(key.group(), shard))
-        .filter(lease -> lease != null)
-        .toList();
+    return on(shard, leases).values().stream().map(this::current).toList();
   }
 
   private static <V> NavigableMap<LeaseKey, V> on(Shard shard, NavigableMap<LeaseKey, V> all) {
