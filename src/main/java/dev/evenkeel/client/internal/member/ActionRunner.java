@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.client.ConsumerHandler;
@@ -24,8 +25,10 @@ import dev.evenkeel.protocol.Shard;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.buffer.Buffer;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -52,12 +55,29 @@ final class ActionRunner {
     void ownedChanged(int owned);
   }
 
-  /**
-   * A fetch that awaits its answer.
-   *
-   * @param node the node that got the request last, or null
-   */
-  private record PendingFetch(ConsumerAction.Fetch fetch, AtomicReference<String> node) {}
+  /** One that waits for messages, or for its answer. */
+  private static final class PendingFetch {
+    final ConsumerAction.Fetch fetch;
+
+    /** The node that it was sent to last; null: none yet. */
+    final AtomicReference<String> node = new AtomicReference<>();
+
+    private ClusterView checked;
+    private String checkedNode;
+
+    PendingFetch(ConsumerAction.Fetch fetch) {
+      this.fetch = fetch;
+    }
+
+    /** Whether the leader may be another one than when this was asked last. */
+    boolean checksAgain(ClusterView view) {
+      String now = node.get();
+      boolean again = view != checked || !Objects.equals(now, checkedNode);
+      checked = view;
+      checkedNode = now;
+      return again;
+    }
+  }
 
   /** At most one a shard, and those of shards that are gone until they are answered. */
   private final Set<PendingFetch> fetches = new HashSet<>();
@@ -170,7 +190,7 @@ final class ActionRunner {
 
   private void fetch(ConsumerAction.Fetch fetch) {
     FetchRequest request = fetch.request();
-    PendingFetch pending = new PendingFetch(fetch, new AtomicReference<>());
+    PendingFetch pending = new PendingFetch(fetch);
     fetches.add(pending);
     Future<FetchAnswer> early = ahead.take(request, pending.node::set);
     Future<FetchAnswer> answer =
@@ -192,7 +212,15 @@ final class ActionRunner {
    * then nobody would answer before the timeout of the long poll.
    */
   void checkLeaders(long now) {
-    for (PendingFetch pending : List.copyOf(fetches)) {
+    ClusterView view = run.directory().current();
+    // Often there are many, and nearly always nothing has changed.
+    List<PendingFetch> doubtful = new ArrayList<>(0);
+    for (PendingFetch pending : fetches) {
+      if (pending.checksAgain(view)) {
+        doubtful.add(pending);
+      }
+    }
+    for (PendingFetch pending : doubtful) {
       String node = pending.node.get();
       String leader = calls.leaderOf(pending.fetch.request().shard());
       if (leader != null && node != null && !leader.equals(node)) {
