@@ -43,7 +43,6 @@ import dev.evenkeel.util.Daemon;
 import dev.evenkeel.util.files.LockedFile;
 import dev.evenkeel.util.tls.TlsIdentity;
 import io.vertx.core.Deployable;
-import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.DeliveryOptions;
@@ -78,6 +77,7 @@ public final class ServeRun {
   private final Guest guest;
   private final Teardown teardown;
   private final WebVerticle web = new WebVerticle();
+  private final PartLoops loops = new PartLoops();
 
   /** Completes when the node shall stop; fails when it cannot go on. */
   private final CompletableFuture<Void> end = new CompletableFuture<>();
@@ -478,7 +478,10 @@ public final class ServeRun {
     deploy(vertx, new BrokerVerticle(node), new JsonObject(), brokerId);
     if (config.has("dispatcher")) {
       JsonObject json = config.values().jsonOf(DispatcherOptions.SETTINGS);
-      deploy(vertx, new DispatcherVerticle(member), json, dispatcherId);
+      // To plan for many members takes it a while: no other part should wait for that.
+      dispatcherId.complete(
+          await(
+              loops.deployApart(vertx, new DispatcherVerticle(member), json).toCompletionStage()));
     }
     deploy(vertx, new SessionVerticle(), sessions(), sessionsId);
   }
@@ -520,8 +523,7 @@ public final class ServeRun {
   private void deploy(
       Vertx vertx, Deployable verticle, JsonObject json, CompletableFuture<String> id)
       throws InterruptedException, Stopped {
-    DeploymentOptions options = new DeploymentOptions().setConfig(json);
-    id.complete(await(vertx.deployVerticle(verticle, options).toCompletionStage()));
+    id.complete(await(loops.deploy(vertx, verticle, json).toCompletionStage()));
   }
 
   /** Adds a step that undeploys a verticle; complete the result with its id once it is deployed. */
