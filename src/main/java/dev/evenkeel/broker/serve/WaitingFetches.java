@@ -76,18 +76,30 @@ final class WaitingFetches {
   }
 
   /**
-   * A request waits from now on, until {@link #ended}, and each of its fetches until {@link
-   * #remove}.
+   * Takes the room for a request; {@link #give} follows, or {@link #add}.
    *
    * @throws RefusedException OVERLOADED if there is no room for it
    */
-  void add(WaitingRequest request) {
+  void take(WaitingRequest request) {
     List<WaitingFetch> fetches = request.fetches();
     if (count + fetches.size() > serve.options().get(BrokerOptions.FETCHES_WAITING_MAX)) {
       throw OVERLOADED.error(
           "%s fetches wait on this node: ask again later, or another node", count);
     }
     memory.take(request.asker().user(), fetches.stream().map(WaitingFetch::asked).toList());
+  }
+
+  /** A request does not wait. */
+  void give(WaitingRequest request) {
+    request.fetches().forEach(each -> memory.give(request.asker().user(), each.asked()));
+  }
+
+  /**
+   * A request waits from now on, until {@link #ended}, and each of its fetches until {@link
+   * #remove}.
+   */
+  void add(WaitingRequest request) {
+    List<WaitingFetch> fetches = request.fetches();
     if (request.asker().connection() != null) {
       byConnection
           .computeIfAbsent(request.asker().connection(), any -> new HashSet<>(2))

@@ -49,23 +49,34 @@ final class WaitingRequest {
     this.single = single;
   }
 
-  /** Answers at once if there is something, and else waits. */
+  /**
+   * Answers at once if there is something, and else waits.
+   *
+   * @throws RefusedException OVERLOADED if it would have to wait and there is no room for it. One
+   *     with a filter is refused before it looks: to look, it gets a place in the index of each of
+   *     its shards, which takes long
+   */
   Future<Buffer> begin() {
+    boolean filters = first.filters();
+    if (filters) {
+      waiting.take(this);
+    }
     boolean any = false;
     for (WaitingFetch each : fetches) {
       any |= each.look();
     }
     if (!any && (first.waitMillis() > 0 || anyLooks())) {
-      try {
-        waiting.add(this);
-      } catch (RefusedException full) {
-        fetches.forEach(WaitingFetch::drop);
-        throw full;
+      if (!filters) {
+        waiting.take(this);
       }
+      waiting.add(this);
       wait(first.waitMillis());
       return promise.future();
     }
     fetches.forEach(WaitingFetch::drop);
+    if (filters) {
+      waiting.give(this);
+    }
     if (!any && !first.group().isEmpty()) {
       service.meters().fetchEmpty.increment();
     }
