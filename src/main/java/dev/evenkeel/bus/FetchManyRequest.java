@@ -10,6 +10,7 @@ import dev.evenkeel.protocol.wire.RecordCodec;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiFunction;
 
 /**
  * Fetches of several shards that wait together: {@code text group, i32 wait, i32 count, (shard, i64
@@ -38,10 +39,20 @@ public record FetchManyRequest(List<FetchRequest> fetches) {
    * @throws dev.evenkeel.protocol.RefusedException INVALID
    */
   public static FetchManyRequest decode(ByteBuffer body) {
+    return decode(body, (written, count) -> FetchRequest.filter(written));
+  }
+
+  /**
+   * The same.
+   *
+   * @param filters reads a filter as it was written, for so many fetches
+   */
+  public static FetchManyRequest decode(
+      ByteBuffer body, BiFunction<ByteBuffer, Integer, MessageFilter> filters) {
     ByteReader in = new ByteReader(body);
     List<FetchRequest> fetches = read(in);
-    MessageFilter filter = FetchRequest.readFilter(in);
-    in.end();
+    MessageFilter filter =
+        FetchRequest.readFilter(in, written -> filters.apply(written, fetches.size()));
     if (filter != null) {
       fetches.replaceAll(each -> each.with(filter));
     }

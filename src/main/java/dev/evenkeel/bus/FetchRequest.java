@@ -11,6 +11,7 @@ import dev.evenkeel.protocol.wire.RecordCodec;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * Asks for batches of a shard from an offset on.
@@ -123,16 +124,33 @@ public record FetchRequest(
   }
 
   /** Reads a filter at the end of a request; null if there is none. */
-  static MessageFilter readFilter(ByteReader in) {
-    if (in.remaining() == 0) {
-      return null;
-    }
+  static MessageFilter readFilter(ByteReader in, Function<ByteBuffer, MessageFilter> filters) {
+    return in.remaining() == 0 ? null : filters.apply(in.rest());
+  }
+
+  /**
+   * The filter that stands at the end of a request.
+   *
+   * @throws RefusedException INVALID
+   */
+  public static MessageFilter filter(ByteBuffer written) {
+    ByteReader in = new ByteReader(written);
     int count = in.count();
     List<String> texts = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       texts.add(in.text());
     }
+    in.end();
     return MessageFilter.of(texts);
+  }
+
+  /**
+   * How many conditions the filter has that stands at the end of a request.
+   *
+   * @throws RefusedException INVALID
+   */
+  public static int conditions(ByteBuffer written) {
+    return new ByteReader(written).count();
   }
 
   /**
@@ -146,6 +164,15 @@ public record FetchRequest(
   }
 
   public static FetchRequest decode(ByteBuffer body) {
+    return decode(body, FetchRequest::filter);
+  }
+
+  /**
+   * The same.
+   *
+   * @param filters reads a filter as it was written, such as {@link #filter}
+   */
+  public static FetchRequest decode(ByteBuffer body, Function<ByteBuffer, MessageFilter> filters) {
     ByteReader in = new ByteReader(body);
     String group = in.text();
     Shard shard = RecordCodec.shard(in);
@@ -156,8 +183,7 @@ public record FetchRequest(
     boolean former = in.remaining() == 0;
     int messagesMax = former ? Integer.MAX_VALUE : in.i32();
     int failuresKnown = former ? FAILURES_UNKNOWN : in.i32();
-    MessageFilter filter = readFilter(in);
-    in.end();
+    MessageFilter filter = readFilter(in, filters);
     return new FetchRequest(
             group, shard, epoch, offset, bytesMax, messagesMax, failuresKnown, waitMillis, filter)
         .checked();

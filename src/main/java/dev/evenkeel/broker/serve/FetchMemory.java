@@ -4,7 +4,12 @@ import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.share.FairShare;
 import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.util.Sha256;
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +29,9 @@ final class FetchMemory {
    */
   static final int FETCH_BYTES = 1_024;
 
+  /** The least that a condition takes, see {@link #filterBytes}: a text with its array. */
+  private static final int TEXT_BYTES_MIN = 24 + 16 + 8;
+
   /** A filter of a user, or its place in the index of a shard. */
   private record Part(String user, Shard shard, MessageFilter filter) {}
 
@@ -32,7 +40,23 @@ final class FetchMemory {
   /** How many fetches of a user need a part. */
   private final Map<Part, Integer> parts = new HashMap<>();
 
-  private final Map<MessageFilter, WeakReference<MessageFilter>> filters = new WeakHashMap<>();
+  private final Map<MessageFilter, Known> filters = new WeakHashMap<>();
+
+  /** By the digest of what they were read from. */
+  private final Map<ByteBuffer, Known> read = new HashMap<>();
+
+  private final ReferenceQueue<MessageFilter> unused = new ReferenceQueue<>();
+
+  /** A filter that is in use, or was. */
+  private static final class Known extends WeakReference<MessageFilter> {
+    /** Null: it was not read. */
+    private final ByteBuffer digest;
+
+    Known(MessageFilter filter, ByteBuffer digest, ReferenceQueue<MessageFilter> unused) {
+      super(filter, unused);
+      this.digest = digest;
+    }
+  }
 
   /**
    * @param share divides the bytes among users
@@ -43,13 +67,65 @@ final class FetchMemory {
 
   /** The filter itself, or one that is equal and in use. */
   MessageFilter same(MessageFilter filter) {
-    WeakReference<MessageFilter> known = filters.get(filter);
+    return same(filter, null);
+  }
+
+  private MessageFilter same(MessageFilter filter, ByteBuffer digest) {
+    Known known = filters.get(filter);
     MessageFilter same = known == null ? null : known.get();
     if (same == null) {
-      filters.put(filter, new WeakReference<>(filter));
+      Known added = new Known(filter, digest, unused);
+      filters.put(filter, added);
+      if (digest != null) {
+        read.put(digest, added);
+      }
       return filter;
     }
     return same;
+  }
+
+  /**
+   * Reads a filter of so many fetches, unless it is one that is in use: clients send theirs with
+   * each request. A user who has no room left for it is refused before, as reading a large one
+   * takes long.
+   *
+   * @param user null: there are no users
+   * @param written as at the end of a {@link FetchRequest}
+   * @throws dev.evenkeel.protocol.RefusedException OVERLOADED; INVALID
+   */
+  MessageFilter read(String user, int fetches, ByteBuffer written) {
+    forgetUnused();
+    int conditions = Math.min(FetchRequest.conditions(written), MessageFilter.CONDITIONS_MAX);
+    if (conditions == 0) {
+      return FetchRequest.filter(written);
+    }
+    ByteBuffer digest = digest(written);
+    Known known = read.get(digest);
+    MessageFilter same = known == null ? null : known.get();
+    if (same != null) {
+      return same;
+    }
+    long least = (long) FETCH_BYTES * fetches + (long) TEXT_BYTES_MIN * conditions;
+    FairShare.Account account = share.of(user);
+    account.take(least);
+    account.give(least);
+    return same(FetchRequest.filter(written), digest);
+  }
+
+  /** So strong that nobody finds two filters with the same one. */
+  private static ByteBuffer digest(ByteBuffer written) {
+    MessageDigest digest = Sha256.digest();
+    digest.update(written.duplicate());
+    return ByteBuffer.wrap(digest.digest());
+  }
+
+  private void forgetUnused() {
+    for (Reference<?> gone = unused.poll(); gone != null; gone = unused.poll()) {
+      ByteBuffer digest = ((Known) gone).digest;
+      if (digest != null) {
+        read.remove(digest, gone);
+      }
+    }
   }
 
   /**

@@ -20,7 +20,6 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.share.Scarce;
 import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.protocol.Lease;
-import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.util.Daemon;
@@ -74,7 +73,7 @@ public final class FetchService {
 
   /** Answers a FETCH request, perhaps later. */
   Future<Buffer> fetch(Buffer body, Asker asker) {
-    FetchRequest request = decode(body);
+    FetchRequest request = decode(body, asker);
     if (request.group().isEmpty()) {
       throw INVALID.error("a fetch needs a group; to look around, browse");
     }
@@ -83,18 +82,18 @@ public final class FetchService {
   }
 
   /** Requests with equal filters get the same filter. */
-  private FetchRequest decode(Buffer body) {
-    FetchRequest request = FetchRequest.decode(Frames.body(body));
-    return request.filters() ? request.with(waiting.memory().same(request.filter())) : request;
+  private FetchRequest decode(Buffer body, Asker asker) {
+    return FetchRequest.decode(
+        Frames.body(body), written -> waiting.memory().read(asker.user(), 1, written));
   }
 
   /** Answers a FETCH_MANY request, perhaps later. */
   Future<Buffer> fetchMany(Buffer body, Asker asker) {
-    List<FetchRequest> fetches = FetchManyRequest.decode(Frames.body(body)).fetches();
-    if (fetches.get(0).filters()) {
-      MessageFilter filter = waiting.memory().same(fetches.get(0).filter());
-      fetches = fetches.stream().map(each -> each.with(filter)).toList();
-    }
+    List<FetchRequest> fetches =
+        FetchManyRequest.decode(
+                Frames.body(body),
+                (written, count) -> waiting.memory().read(asker.user(), count, written))
+            .fetches();
     meters.fetchRequests.increment();
     return new WaitingRequest(this, asker, fetches, false).begin();
   }
@@ -104,7 +103,7 @@ public final class FetchService {
    * broadcast, which needs no lease, and counts as a fetch.
    */
   Future<Buffer> browse(Buffer body, Asker asker) {
-    FetchRequest request = decode(body).browse();
+    FetchRequest request = decode(body, asker).browse();
     if (request.waitMillis() > 0) {
       meters.fetchRequests.increment();
     }

@@ -10,7 +10,9 @@ import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Vertx;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -92,6 +94,47 @@ class FetchMemoryTest {
     assertThat(share.held()).as("nothing of what was refused").isEqualTo(held);
     memory.take("b", List.of(fetch(0, filter(950, "key=%s"))));
     assertThat(share.of("b").held()).isPositive();
+  }
+
+  /** As it stands at the end of a request. */
+  private static ByteBuffer written(MessageFilter filter) {
+    ByteBuffer all = fetch(0, filter).encode().view();
+    int before = fetch(0, null).encode().view().remaining();
+    return all.slice(before, all.remaining() - before);
+  }
+
+  @Test
+  void aFilterThatIsInUseIsNotReadAgain() {
+    FetchMemory memory = new FetchMemory(share());
+    MessageFilter one = memory.read("a", 1, written(filter(500, "key=%s")));
+    assertThat(one).isEqualTo(filter(500, "key=%s"));
+    assertThat(memory.read("b", 64, written(filter(500, "key=%s")))).isSameAs(one);
+    assertThat(memory.read("a", 1, written(filter(499, "key=%s")))).isNotEqualTo(one);
+    assertThat(memory.read("a", 1, written(MessageFilter.ALL))).isSameAs(MessageFilter.ALL);
+  }
+
+  @Test
+  void aFilterForWhichThereIsNoRoomIsNotRead() {
+    FairShare share = share();
+    FetchMemory memory = new FetchMemory(share);
+    MessageFilter held = memory.read("a", 1, written(filter(1_000, "key=%s")));
+    share.of("a").take(MAX / 2);
+    Refused.with(
+        Refusal.OVERLOADED,
+        () -> memory.read("a", 1, written(filter(1_000, "key=x%s"))),
+        "the user 'a'",
+        "bytes for fetches that wait");
+    // Had it been read, it would be INVALID.
+    Refused.with(
+        Refusal.OVERLOADED,
+        () ->
+            memory.read("a", 1, new Bytes().i32(1_000).text("nonsense").raw(new byte[996]).view()));
+    assertThat(memory.read("a", 1, written(held))).as("one that is held").isSameAs(held);
+    assertThat(share.of("a").held()).isEqualTo(MAX / 2);
+    assertThat(memory.read("b", 1, written(filter(1_000, "key=x%s")))).isNotNull();
+    Refused.with(
+        Refusal.INVALID,
+        () -> memory.read("b", 1, new Bytes().i32(1_000).raw(new byte[1_000]).view()));
   }
 
   @Property(tries = 200)
