@@ -76,6 +76,10 @@ public final class Service {
   private final CopyRenewal renewal;
   private final PeerLinks links;
   private boolean asking;
+  private final KeptView wholeView = new KeptView();
+
+  /** For those who know all topics. */
+  private final KeptView sameTopics = new KeptView();
 
   /** The log reports leaders even after the verticle's context has ended. */
   private volatile boolean closed;
@@ -283,54 +287,79 @@ public final class Service {
    */
   public Buffer answerView(Buffer question) {
     // Read before the topics, so that the topics are at least as new.
-    boolean caughtUp = node.log().meta().copy().caughtUp();
-    long metaIndex = node.log().meta().status().appliedIndex();
-    ViewSince since = caughtUp ? ViewSince.of(question) : null;
-    MetaTables tables = node.meta().tables();
+    ViewBasis basis = basis();
+    ViewSince since = basis.caughtUp ? ViewSince.of(question) : null;
+    MetaTables tables = basis.tables;
     Set<Integer> changed =
         since != null && since.cluster().equals(node.log().clusterId())
             ? tables.topicChanges().since(since.metaIndex())
             : null;
-    Stream<TopicInfo> topics =
-        changed == null
-            ? tables.topics().stream()
-            : changed.stream().sorted().map(tables::topic).filter(Objects::nonNull);
-    List<TopicInfo> active =
-        topics.filter(each -> caughtUp && each.state() == TopicInfo.State.ACTIVE).toList();
-    ClusterView view = view(active, caughtUp, metaIndex);
-    JsonObject answer;
+    long clockMillis = node.clock().millis();
     if (changed == null) {
-      answer = view.toJson();
-    } else {
-      active.forEach(topic -> changed.remove(topic.id()));
-      answer = view.toJson(changed);
+      return wholeView.answer(
+          basis, () -> view(basis, active(basis, tables.topics().stream())).toJson(), clockMillis);
     }
-    return answer.put(ViewQuestion.CLOCK, node.clock().millis()).toBuffer();
+    if (changed.isEmpty()) {
+      return sameTopics.answer(
+          basis, () -> view(basis, List.of()).toJson(Set.of()), clockMillis);
+    }
+    List<TopicInfo> active =
+        active(basis, changed.stream().sorted().map(tables::topic).filter(Objects::nonNull));
+    active.forEach(topic -> changed.remove(topic.id()));
+    return view(basis, active).toJson(changed).put(ViewQuestion.CLOCK, clockMillis).toBuffer();
   }
 
-  private ClusterView view(List<TopicInfo> active, boolean caughtUp, long metaIndex) {
+  private static List<TopicInfo> active(ViewBasis basis, Stream<TopicInfo> topics) {
+    return topics
+        .filter(each -> basis.caughtUp && each.state() == TopicInfo.State.ACTIVE)
+        .toList();
+  }
+
+  /**
+   * What a view is made of.
+   *
+   * @param tables of meta, as they are at the index; a snapshot brings others
+   * @param leaderships of the data log groups that work
+   */
+  private record ViewBasis(
+      MetaTables tables,
+      boolean caughtUp,
+      long metaIndex,
+      Leadership meta,
+      List<Leadership> leaderships,
+      List<String> nodes) {}
+
+  private ViewBasis basis() {
+    LogNode log = node.log();
+    boolean caughtUp = log.meta().copy().caughtUp();
+    long metaIndex = log.meta().status().appliedIndex();
+    // Those that do not work yet are nobody's business.
+    List<Leadership> leaderships =
+        log.data().subList(0, serve.openGroups()).stream().map(LogGroup::leadership).toList();
+    MetaTables tables = node.meta().tables();
+    return new ViewBasis(
+        tables, caughtUp, metaIndex, log.meta().leadership(), leaderships, log.nodes());
+  }
+
+  private ClusterView view(ViewBasis basis, List<TopicInfo> active) {
     LogNode log = node.log();
     List<String> leaders = new ArrayList<>();
     List<Long> terms = new ArrayList<>();
-    // Those that do not work yet are nobody's business.
-    int open = serve.openGroups();
-    for (LogGroup group : log.data().subList(0, open)) {
-      Leadership leadership = group.leadership();
+    for (Leadership leadership : basis.leaderships) {
       leaders.add(leadership.leader());
       terms.add(leadership.term());
     }
-    Leadership meta = log.meta().leadership();
     return new ClusterView(
         log.clusterId(),
         node.nodeId(),
-        meta.leader(),
+        basis.meta.leader(),
         leaders,
-        log.nodes(),
+        basis.nodes,
         active,
-        meta.term(),
+        basis.meta.term(),
         terms,
-        caughtUp,
-        metaIndex,
+        basis.caughtUp,
+        basis.metaIndex,
         places(),
         log.formedGroups(),
         node.meta().tables().featureLevel(),
