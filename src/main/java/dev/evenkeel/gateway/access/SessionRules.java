@@ -4,7 +4,6 @@ import dev.evenkeel.api.ApiAddresses;
 import dev.evenkeel.api.Need;
 import dev.evenkeel.api.Permission.Kind;
 import dev.evenkeel.bus.Calls;
-import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FetchManyRequest;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
@@ -35,7 +34,6 @@ import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
-import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -51,6 +49,7 @@ public final class SessionRules {
   private static final String CONTROL = ".control";
 
   private final KnownIds ids;
+  private final VisibleViews views = new VisibleViews();
 
   public SessionRules(KnownIds ids) {
     this.ids = ids;
@@ -435,21 +434,8 @@ public final class SessionRules {
   }
 
   /** The part of a view of the cluster that the principal may see. */
-  public static Buffer visibleView(Principal principal, Buffer view) {
-    if (principal.seesAll()) {
-      return view;
-    }
-    JsonObject json = new JsonObject(view);
-    for (String field : ClusterView.TOPICS) {
-      if (json.getJsonArray(field) != null) {
-        List<Object> topics =
-            json.getJsonArray(field).stream()
-                .filter(topic -> principal.seesTopic(((JsonObject) topic).getString("name")))
-                .toList();
-        json.put(field, new JsonArray(topics));
-      }
-    }
-    return json.put(ClusterView.VISIBLE_TO, visibleTo(principal)).toBuffer();
+  public Buffer visibleView(Principal principal, Buffer view) {
+    return views.visible(principal, view);
   }
 
   /**
@@ -461,7 +447,7 @@ public final class SessionRules {
     return since != null && since.visibleTo() == visibleTo(principal) ? question : Buffer.buffer();
   }
 
-  private static int visibleTo(Principal principal) {
+  static int visibleTo(Principal principal) {
     return principal.seesAll() ? 0 : principal.may().toString().hashCode() | 1;
   }
 

@@ -117,7 +117,7 @@ record SessionAddresses(String node, SessionRules rules) {
   }
 
   /**
-   * The part of an answer that a user may see.
+   * The part of an answer that a user may see; not of the view of the cluster.
    *
    * @param question gives it as JSON, if the address takes that
    */
@@ -125,9 +125,6 @@ record SessionAddresses(String node, SessionRules rules) {
       Principal principal, String address, Supplier<JsonObject> question, Buffer answer) {
     if (!principal.bound()) {
       return answer;
-    }
-    if (address.equals(Addresses.VIEW)) {
-      return SessionRules.visibleView(principal, answer);
     }
     // Also for who sees all topics and groups: that is not to read their messages.
     return ofSettings(address)

@@ -504,6 +504,9 @@ final class SessionConnection {
   }
 
   private Buffer shown(Asked asked, Buffer answer) {
+    if (asked.address.equals(Addresses.VIEW)) {
+      return port.addresses().rules().visibleView(asked.principal, answer);
+    }
     Buffer visible =
         SessionAddresses.visible(asked.principal, asked.address, () -> question(asked), answer);
     return port.addresses().rules().owned(asked.principal, asked.address, asked.body, visible);
