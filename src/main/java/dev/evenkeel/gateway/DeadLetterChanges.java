@@ -46,8 +46,7 @@ record DeadLetterChanges(ClusterCalls calls, FailedMessages failed, DeadLettersA
 
   private static Map<Shard, NavigableSet<Long>> offsets(ClusterView view, List<String> names) {
     Map<Shard, NavigableSet<Long>> offsets = new TreeMap<>();
-    for (String name : names) {
-      FailedMessages.Id id = FailedMessages.id(view, name);
+    for (FailedMessages.Id id : FailedMessages.ids(view, names)) {
       offsets.computeIfAbsent(id.shard(), any -> new TreeSet<>()).add(id.offset());
     }
     return offsets;

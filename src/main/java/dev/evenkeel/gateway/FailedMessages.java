@@ -8,13 +8,19 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import io.vertx.core.Future;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Finds the failed messages of a group on all shards, and lists them page by page. */
 record FailedMessages(ClusterCalls calls) {
+  private static final Pattern NAME = Pattern.compile("([^/]*)/(\\d{1,9})/(\\d{1,18})");
+
   /** Identifies a failed message; as a text, topic/shard/offset. */
   record Id(Shard shard, long offset) {}
 
@@ -91,18 +97,34 @@ record FailedMessages(ClusterCalls calls) {
   }
 
   static Id id(ClusterView view, String name) {
-    String[] parts = name.split("/", -1);
-    if (parts.length != 3 || !parts[1].matches("\\d{1,9}") || !parts[2].matches("\\d{1,18}")) {
+    return id(name, view::existing);
+  }
+
+  /**
+   * What many names stand for: finds each topic once.
+   *
+   * @throws dev.evenkeel.protocol.RefusedException as {@link #id} does
+   */
+  static List<Id> ids(ClusterView view, List<String> names) {
+    Map<String, TopicInfo> topics = new HashMap<>();
+    return names.stream()
+        .map(name -> id(name, topic -> topics.computeIfAbsent(topic, view::existing)))
+        .toList();
+  }
+
+  private static Id id(String name, Function<String, TopicInfo> topics) {
+    Matcher parts = NAME.matcher(name);
+    if (!parts.matches()) {
       throw Refusal.INVALID.error(
           "'%s' does not name a dead letter: write %s", name, DeadLetterView.NAME);
     }
-    TopicInfo topic = view.existing(parts[0]);
-    int shard = Integer.parseInt(parts[1]);
+    TopicInfo topic = topics.apply(parts.group(1));
+    int shard = Integer.parseInt(parts.group(2));
     if (!topic.has(shard)) {
       throw Refusal.UNKNOWN_SHARD.error(
           "there is no shard " + shard + " of '" + topic.name() + "': use " + topic.range());
     }
-    return new Id(new Shard(topic.id(), shard), Long.parseLong(parts[2]));
+    return new Id(new Shard(topic.id(), shard), Long.parseLong(parts.group(3)));
   }
 
   /** The name of a shard's topic; null: it is gone. */
