@@ -78,6 +78,10 @@ public final class FakeCluster implements AutoCloseable {
   static final class Group {
     final String name;
     final List<Logged> entries = new CopyOnWriteArrayList<>();
+
+    /** Completes when a node that lags has all entries; null: every node has an entry at once. */
+    volatile CompletableFuture<Replicas> lagging;
+
     private final Map<String, ReplicatedState> states = new ConcurrentHashMap<>();
     private final List<Consumer<Leadership>> listeners = new CopyOnWriteArrayList<>();
     private final ExecutorService applying = Executors.newSingleThreadExecutor();
@@ -183,8 +187,9 @@ public final class FakeCluster implements AutoCloseable {
 
       @Override
       public CompletableFuture<Replicas> awaitReplicas(long index, long timeoutMillis) {
-        // Every node has an entry at once.
-        return CompletableFuture.completedFuture(new Replicas(index, List.of()));
+        return lagging == null
+            ? CompletableFuture.completedFuture(new Replicas(index, List.of()))
+            : lagging.copy();
       }
 
       @Override

@@ -10,6 +10,9 @@ import dev.evenkeel.bus.Asker;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.ReplicasAnswer;
 import dev.evenkeel.bus.ReplicasRequest;
+import dev.evenkeel.bus.share.FairShare;
+import dev.evenkeel.bus.share.Scarce;
+import dev.evenkeel.bus.share.Shares;
 import dev.evenkeel.log.Replicas;
 import dev.evenkeel.protocol.ProducerIds;
 import dev.evenkeel.protocol.RefusedException;
@@ -29,15 +32,23 @@ import java.util.List;
  * batches enter the log here, whoever sends them: what it takes, every consumer can read.
  */
 public final class AppendService {
+  /**
+   * Most requests of all users together that wait for replicas: as many as may wait in one log
+   * group, so that there is room for each user in each of them.
+   */
+  private static final long REPLICA_WAITS_MAX = 4_096;
+
   private final ServeContext serve;
   private final List<LogGroupServer> groups;
   private final List<Appender> appenders = new ArrayList<>();
   private final CompressedBatches compressed;
   private final NodeQuotas quotas;
+  private final FairShare replicaWaits;
 
   AppendService(ServeContext serve, NodeQuotas quotas) {
     this.serve = serve;
     this.quotas = quotas;
+    replicaWaits = Shares.of(serve.vertx()).divide(Scarce.REPLICA_WAITS, REPLICA_WAITS_MAX);
     groups = serve.groups();
     compressed = new CompressedBatches(serve.vertx());
   }
@@ -143,7 +154,7 @@ public final class AppendService {
    * Answers an AWAIT_REPLICAS request: when an entry is on the disk of every voter. One request
    * stands for all batches of the entry, and of those before it.
    */
-  Future<Buffer> awaitReplicas(Buffer request) {
+  Future<Buffer> awaitReplicas(Buffer request, Asker asker) {
     ReplicasRequest asked = ReplicasRequest.decode(Frames.body(request));
     LogGroupServer group = serve.group(asked.dataGroup());
     if (asked.logIndex() < 0) {
@@ -153,6 +164,12 @@ public final class AppendService {
       group.requireLeader();
     }
     Promise<Buffer> answer = Promise.promise();
+    if (asker.user() != null) {
+      // Each log group has a limit for all users.
+      FairShare.Account account = replicaWaits.of(asker.user());
+      account.take(1);
+      answer.future().onComplete(done -> account.give(1));
+    }
     group
         .log()
         .awaitReplicas(asked.logIndex(), asked.waitMillis())

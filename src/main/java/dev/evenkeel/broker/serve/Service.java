@@ -40,7 +40,6 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -266,7 +265,7 @@ public final class Service {
       case FETCH -> fetches.fetch(request, asker);
       case FETCH_MANY -> fetches.fetchMany(request, asker);
       case BROWSE -> fetches.browse(request, asker);
-      case AWAIT_REPLICAS -> appends.awaitReplicas(request);
+      case AWAIT_REPLICAS -> appends.awaitReplicas(request, asker);
       default -> throw INVALID.error(op + " belongs to the control address");
     };
   }
@@ -300,8 +299,7 @@ public final class Service {
           basis, () -> view(basis, active(basis, tables.topics().stream())).toJson(), clockMillis);
     }
     if (changed.isEmpty()) {
-      return sameTopics.answer(
-          basis, () -> view(basis, List.of()).toJson(Set.of()), clockMillis);
+      return sameTopics.answer(basis, () -> view(basis, List.of()).toJson(Set.of()), clockMillis);
     }
     List<TopicInfo> active =
         active(basis, changed.stream().sorted().map(tables::topic).filter(Objects::nonNull));
@@ -310,9 +308,7 @@ public final class Service {
   }
 
   private static List<TopicInfo> active(ViewBasis basis, Stream<TopicInfo> topics) {
-    return topics
-        .filter(each -> basis.caughtUp && each.state() == TopicInfo.State.ACTIVE)
-        .toList();
+    return topics.filter(each -> basis.caughtUp && each.state() == TopicInfo.State.ACTIVE).toList();
   }
 
   /**

@@ -18,7 +18,8 @@ public enum Scarce {
   FETCH_BYTES("bytes for fetches that wait"),
   GROUP_LOOKS("questions about groups under way"),
   READS("reads of the disk that wait"),
-  UNPACKING("bytes of compressed batches that are being checked");
+  UNPACKING("bytes of compressed batches that are being checked"),
+  REPLICA_WAITS("requests that wait for all replicas");
 
   private final String words;
 
