@@ -2,6 +2,8 @@ package dev.evenkeel.bus;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +25,23 @@ public record GroupScope(@Nullable List<String> groups, @Nullable List<String> t
 
   public boolean hasGroup(String name) {
     return has(groups, name);
+  }
+
+  /** The values whose names {@link #hasGroup}, by name. It takes no longer if there are others. */
+  public <V> List<V> named(NavigableMap<String, V> byName) {
+    if (groups == null) {
+      return new ArrayList<>(byName.values());
+    }
+    NavigableMap<String, V> named = new TreeMap<>();
+    for (String pattern : groups) {
+      if (pattern.endsWith(ANY)) {
+        String begin = pattern.substring(0, pattern.length() - ANY.length());
+        named.putAll(byName.subMap(begin, true, begin + Character.MAX_VALUE, true));
+      } else if (byName.containsKey(pattern)) {
+        named.put(pattern, byName.get(pattern));
+      }
+    }
+    return new ArrayList<>(named.values());
   }
 
   public boolean hasTopic(String name) {

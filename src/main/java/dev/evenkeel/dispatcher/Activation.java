@@ -51,6 +51,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -398,32 +399,38 @@ final class Activation {
    */
   <T> Future<T> look(String group, BiFunction<DispatcherCore, GroupReports, T> report) {
     DispatcherAction.ReadLeases read = core.look(group);
-    return brokers.shards(group).map(shards -> report.apply(core, reports(read, shards)));
+    return brokers
+        .shards(group)
+        .map(shards -> report.apply(core, reports(read, shards, groups(group))));
+  }
+
+  private List<GroupState> groups(String group) {
+    GroupState one = group == null ? null : core.find(group);
+    return one != null ? List.of(one) : group == null ? core.all() : List.of();
   }
 
   /**
    * Reports after a fresh read of the leases of some groups.
    *
    * @param topics numbers of the topics that these groups read, and of others that are to be read
-   * @param groups null: all groups, on all topics
    */
-  Future<GroupReports> reports(Set<Integer> topics, Set<String> groups) {
-    if (groups == null) {
-      return look(null, (same, reports) -> reports);
-    } else if (topics.isEmpty()) {
-      return Future.succeededFuture(reports(List.of()));
+  Future<GroupReports> reports(Set<Integer> topics, List<GroupState> groups) {
+    if (topics.isEmpty()) {
+      return Future.succeededFuture(reports(List.of(), groups));
     }
-    DispatcherAction.ReadLeases read = core.look(topics, groups);
-    return brokers.shards(null, topics).map(shards -> reports(read, shards));
+    Set<String> names = groups.stream().map(GroupState::name).collect(Collectors.toSet());
+    DispatcherAction.ReadLeases read = core.look(topics, names);
+    return brokers.shards(null, topics).map(shards -> reports(read, shards, groups));
   }
 
-  private GroupReports reports(DispatcherAction.ReadLeases read, Brokers.Shards shards) {
+  private GroupReports reports(
+      DispatcherAction.ReadLeases read, Brokers.Shards shards, List<GroupState> groups) {
     run(core.answered(read, shards.statuses(), clock.millis()));
-    return reports(shards.statuses());
+    return reports(shards.statuses(), groups);
   }
 
-  private GroupReports reports(List<ShardStatus> statuses) {
-    members.observe(core);
+  private GroupReports reports(List<ShardStatus> statuses, List<GroupState> groups) {
+    members.observe(groups);
     return new GroupReports(core, statuses, members, levels::figures, pauses(), clock.millis());
   }
 

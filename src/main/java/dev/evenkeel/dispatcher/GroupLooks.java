@@ -25,7 +25,7 @@ import java.util.Set;
  *   <li>Reports are made in slices of about {@link #SLICE_NANOS}.
  *   <li>Who asks while a look of the same scope is under way shares the next one: an answer is
  *       never older than its question.
- *   <li>After a look the scope rests for {@link #REST} times as long as its reports took.
+ *   <li>After a look of several slices the scope rests for {@link #REST} times as long as these.
  * </ul>
  *
  * <p>For use on the dispatcher's context.
@@ -33,7 +33,7 @@ import java.util.Set;
 final class GroupLooks {
   private static final long SLICE_NANOS = 2_000_000;
   private static final long NANOS_PER_MILLI = 1_000_000;
-  private static final int REST = 4;
+  private static final long REST = 4;
 
   /** The looks of one scope, one after another. */
   private static final class Line {
@@ -81,8 +81,9 @@ final class GroupLooks {
         .onComplete(
             done -> {
               asked.handle(done);
-              long restMillis = REST * look.nanos / NANOS_PER_MILLI;
-              if (restMillis == 0) {
+              // Not what they took: the thread may have stood still meanwhile.
+              long restMillis = REST * (look.slices - 1) * SLICE_NANOS / NANOS_PER_MILLI;
+              if (restMillis <= 0) {
                 begin(scope, line);
               } else {
                 vertx.setTimer(restMillis, timer -> begin(scope, line));
@@ -98,8 +99,7 @@ final class GroupLooks {
     private GroupReports reports;
     private Iterator<GroupState> left;
 
-    /** For how long it has held the context. */
-    private long nanos;
+    private int slices;
 
     Look(GroupScope scope) {
       this.scope = scope;
@@ -107,27 +107,16 @@ final class GroupLooks {
 
     void begin() {
       boolean all = scope.equals(GroupScope.ALL);
-      List<GroupState> groups = all ? null : groups();
-      activation
-          .reports(all ? null : topicsOf(groups), all ? null : names(groups))
+      List<GroupState> groups = core().all(scope);
+      (all
+              ? activation.look(null, (core, read) -> read)
+              : activation.reports(topicsOf(groups), groups))
           .onSuccess(this::read)
           .onFailure(done::fail);
     }
 
-    private static Set<String> names(List<GroupState> groups) {
-      Set<String> names = new HashSet<>();
-      groups.forEach(group -> names.add(group.name()));
-      return names;
-    }
-
     private DispatcherCore core() {
       return activation.core();
-    }
-
-    private List<GroupState> groups() {
-      List<GroupState> all = core().all();
-      all.removeIf(group -> !scope.hasGroup(group.name()));
-      return all;
     }
 
     /** Numbers of the topics to read. */
@@ -146,11 +135,12 @@ final class GroupLooks {
 
     private void read(GroupReports read) {
       reports = read;
-      left = groups().iterator();
+      left = core().all(scope).iterator();
       slice();
     }
 
     private void slice() {
+      slices++;
       long beginNanos = System.nanoTime();
       long spentNanos = 0;
       try {
@@ -166,7 +156,6 @@ final class GroupLooks {
         done.fail(e);
         return;
       }
-      nanos += spentNanos;
       if (left.hasNext()) {
         context.runOnContext(later -> slice());
       } else {

@@ -40,15 +40,20 @@ final class MemberReports {
 
   private final Map<String, Group> groups = new HashMap<>();
 
-  /** To be called once a second or so, and before the figures are read. */
+  /** To be called once a second or so. */
   void observe(DispatcherCore core) {
-    for (GroupState state : core.all()) {
+    observe(core.all());
+    groups.keySet().removeIf(name -> core.find(name) == null);
+  }
+
+  /** To be called before the figures of these groups are read. */
+  void observe(List<GroupState> all) {
+    for (GroupState state : all) {
       // Most groups of a large cluster may have had no members for long.
       if (!state.members().live().isEmpty() || groups.containsKey(state.name())) {
         observe(state, groups.computeIfAbsent(state.name(), any -> new Group()));
       }
     }
-    groups.keySet().removeIf(name -> core.find(name) == null);
   }
 
   private static void observe(GroupState state, Group group) {

@@ -6,6 +6,8 @@ import dev.evenkeel.api.Permission;
 import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.gateway.access.Principal;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.Chars;
@@ -73,5 +75,10 @@ class GroupScopeTest {
             names.stream().map(each -> new Permission(kind, pattern ? each + "*" : each)).toList());
     assertThat(user.scope().hasGroup(name)).isEqualTo(user.seesGroup(name));
     assertThat(user.scope().hasTopic(name)).isEqualTo(user.seesTopic(name));
+    TreeMap<String, Integer> all = new TreeMap<>(Map.of("a", 2, "b", 3, "ba", 4, "c", 5));
+    all.put(name, 1);
+    Map<String, Integer> seen = new TreeMap<>(all);
+    seen.keySet().removeIf(each -> !user.seesGroup(each));
+    assertThat(user.scope().named(all)).containsExactlyElementsOf(seen.values());
   }
 }

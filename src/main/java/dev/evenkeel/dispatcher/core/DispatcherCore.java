@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.assign.Assignor;
+import dev.evenkeel.bus.GroupScope;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.ShardStatus;
@@ -532,5 +533,10 @@ public final class DispatcherCore {
   /** All groups that {@link #find} finds, by name. */
   public List<GroupState> all() {
     return state.found();
+  }
+
+  /** Those of {@link #all} that are in a scope. */
+  public List<GroupState> all(GroupScope scope) {
+    return state.found(scope);
   }
 }

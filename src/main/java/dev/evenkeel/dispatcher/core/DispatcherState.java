@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.assign.Assignor;
+import dev.evenkeel.bus.GroupScope;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.Lease;
@@ -11,6 +12,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
@@ -48,7 +50,7 @@ final class DispatcherState {
   final Set<String> recordedBefore = new HashSet<>();
 
   private final Function<String, Assignor> assignors;
-  private final Map<String, GroupState> groups = new TreeMap<>();
+  private final NavigableMap<String, GroupState> groups = new TreeMap<>();
 
   /** End offsets of shards, as last read from their leaders. */
   private final Map<Shard, Long> ends = new HashMap<>();
@@ -121,6 +123,13 @@ final class DispatcherState {
     List<GroupState> found = new ArrayList<>(groups.values());
     found.removeIf(group -> !isFound(group));
     return found;
+  }
+
+  /**
+   * Those of {@link #found} that are in a scope, by name. It takes no longer if there are others.
+   */
+  List<GroupState> found(GroupScope scope) {
+    return scope.named(groups).stream().filter(DispatcherState::isFound).toList();
   }
 
   // ---- Ends of shards
