@@ -59,10 +59,12 @@ final class SessionsApi {
   private final Vertx vertx;
   private final EvenkeelClient client;
   private final OwnedByGateway<MemberSession> sessions;
+  private final SessionRoom room;
 
   SessionsApi(Vertx vertx, EvenkeelClient client) {
     this.vertx = vertx;
     this.client = client;
+    room = new SessionRoom(vertx);
     sessions =
         new OwnedByGateway<>(vertx, "session", Scarce.SESSIONS, SESSIONS_MAX, this::answerHere);
   }
@@ -136,18 +138,37 @@ final class SessionsApi {
     List<Need> needs = Operations.OPEN_SESSION.needs(json);
     AddressOptions address = AddressOptions.takeFrom(json);
     ConsumerOptions options = options(asked, json);
+    SessionRoom.Room its = room.take(asked.user());
+    its.limit(options);
+    Consumer<String> onEnd =
+        id -> {
+          its.give();
+          sessions.ended(id);
+        };
+    try {
+      return open(asked, needs, address, options, onEnd).onFailure(failure -> its.give());
+    } catch (RefusedException e) {
+      its.give();
+      throw e;
+    }
+  }
+
+  /**
+   * @param onEnd gets the id of a session that has ended
+   */
+  private Future<OpenedSession> open(
+      OpenSession asked,
+      List<Need> needs,
+      AddressOptions address,
+      ConsumerOptions options,
+      Consumer<String> onEnd) {
     if (address == null) {
       return opened(
           asked.user(),
           () -> ofUser(asked.user()).stream(options, Finishing.MANUAL),
           (stream, id) ->
               new PolledConsumer(
-                  vertx,
-                  stream,
-                  options,
-                  asked.user(),
-                  asked.expiresMs(),
-                  () -> sessions.ended(id)));
+                  vertx, stream, options, asked.user(), asked.expiresMs(), () -> onEnd.accept(id)));
     }
     AddressHandler handler = address.handler(vertx, options);
     return opened(
@@ -162,7 +183,7 @@ final class SessionsApi {
                 asked.user(),
                 asked.expiresMs(),
                 () -> requireAll(needs, asked.user()),
-                () -> sessions.ended(id)));
+                () -> onEnd.accept(id)));
   }
 
   /** Members that it starts are the user's. */

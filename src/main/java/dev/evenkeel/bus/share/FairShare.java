@@ -79,13 +79,23 @@ public final class FairShare {
     public boolean tryTake(long more) {
       long own = held.addAndGet(more) - more;
       long all = total.addAndGet(more) - more;
-      boolean fits =
-          user == null ? all + more <= max : fits(own, all, more, max, weights.applyAsDouble(user));
+      boolean fits = fits(own, all, more);
       if (!fits) {
         give(more);
         refused.run();
       }
       return fits;
+    }
+
+    /** Whether it could take so much more now. */
+    public boolean hasRoom(long more) {
+      return fits(held.get(), total.get(), more);
+    }
+
+    private boolean fits(long own, long all, long more) {
+      return user == null
+          ? all + more <= max
+          : FairShare.fits(own, all, more, max, weights.applyAsDouble(user));
     }
 
     /** OVERLOADED, with what is held now. */

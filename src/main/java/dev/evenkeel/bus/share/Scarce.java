@@ -19,7 +19,8 @@ public enum Scarce {
   GROUP_LOOKS("questions about groups under way"),
   READS("reads of the disk that wait"),
   UNPACKING("bytes of compressed batches that are being checked"),
-  REPLICA_WAITS("requests that wait for all replicas");
+  REPLICA_WAITS("requests that wait for all replicas"),
+  SESSION_BYTES("bytes for messages that wait in sessions");
 
   private final String words;
 
