@@ -60,6 +60,9 @@ final class DepartingMembers {
 
   /** Returns whether a member is not passed over any more. */
   boolean expire(long nowMillis) {
+    if (unaskedUntil.isEmpty() && withdrawn.isEmpty()) {
+      return false;
+    }
     unaskedUntil.values().removeIf(until -> nowMillis >= until + REMEMBERED_MILLIS);
     return withdrawn.values().removeIf(each -> nowMillis >= each.untilMillis());
   }

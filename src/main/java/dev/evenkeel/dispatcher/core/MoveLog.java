@@ -5,6 +5,7 @@ import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.MoveShares;
 import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -65,17 +66,14 @@ public final class MoveLog {
     newest.merge(new Place(move.group(), move.shard()), move.epoch(), Math::max);
   }
 
-  /** The moves to drop if {@code max} are to be kept. */
-  private Set<MoveRecord> surplus(int max) {
-    List<MoveRecord> oldestFirst = new ArrayList<>(moves.values());
-    List<String> groups = oldestFirst.stream().map(MoveRecord::group).toList();
-    Set<MoveRecord> surplus = new LinkedHashSet<>();
-    MoveShares.surplus(groups, max).forEach(index -> surplus.add(oldestFirst.get(index)));
-    return surplus;
+  /** Places in the order of {@link #moves} of those to drop if {@code max} are to be kept. */
+  private List<Integer> surplus(int max) {
+    return MoveShares.surplus(moves.values().stream().map(MoveRecord::group).toList(), max);
   }
 
   private void shrink() {
-    surplus(MAX).forEach(move -> forget(move.key()));
+    List<MoveRecord> oldestFirst = new ArrayList<>(moves.values());
+    surplus(MAX).forEach(index -> forget(oldestFirst.get(index).key()));
   }
 
   private void forget(MoveRecord.Key key) {
@@ -181,8 +179,15 @@ public final class MoveLog {
 
   /** Newest first, with room for every group as {@link MoveShares} gives it. */
   public List<MoveRecord> recentOfEach(int limit) {
-    List<MoveRecord> newestFirst = new ArrayList<>(moves.values());
-    newestFirst.removeAll(surplus(limit));
+    BitSet dropped = new BitSet(moves.size());
+    surplus(limit).forEach(dropped::set);
+    List<MoveRecord> newestFirst = new ArrayList<>(limit);
+    int index = 0;
+    for (MoveRecord move : moves.values()) {
+      if (!dropped.get(index++)) {
+        newestFirst.add(move);
+      }
+    }
     Collections.reverse(newestFirst);
     return newestFirst;
   }
