@@ -189,6 +189,9 @@ public final class ServeRun {
     formed = config.with(knownNodes());
     peerTls = NodeTls.ofPeers(formed);
     NodeTls.checkPorts(config.tls());
+    if (config.users() != null) {
+      Access.check(config.users());
+    }
     checkPorts();
     DataDirectory.check(config.data());
     lock();

@@ -18,6 +18,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.util.List;
@@ -149,22 +150,40 @@ public final class Access {
     if (file == null) {
       return;
     }
-    String text;
+    String text = text(file);
+    if (!text.equals(seen)) {
+      ofFile = parse(file, text);
+      join();
+      // Not before: what cannot be used is tried again at each look. It may be half written.
+      seen = text;
+    }
+  }
+
+  /**
+   * Looks at a users file before anything of a node runs.
+   *
+   * @throws RefusedException INVALID if it cannot be used
+   */
+  public static void check(Path file) {
+    parse(file, text(file));
+  }
+
+  private static String text(Path file) {
     try {
-      text = Files.readString(file);
+      return Files.readString(file);
+    } catch (NoSuchFileException e) {
+      throw Refusal.INVALID.error("there is no users file %s: make it with 'user add'", file);
     } catch (IOException e) {
       throw Refusal.INVALID.error(
           "cannot read the users file %s (%s): make it with 'user add'", file, e);
     }
-    if (!text.equals(seen)) {
-      try {
-        ofFile = Users.parse(text);
-        join();
-      } catch (RefusedException e) {
-        throw Refusal.INVALID.error("users file %s: %s", file, e.words());
-      }
-      // Not before: what cannot be used is tried again at each look. It may be half written.
-      seen = text;
+  }
+
+  private static Users parse(Path file, String text) {
+    try {
+      return Users.parse(text);
+    } catch (RefusedException e) {
+      throw Refusal.INVALID.error("users file %s: %s", file, e.words());
     }
   }
 

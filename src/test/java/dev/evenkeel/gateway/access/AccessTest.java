@@ -217,4 +217,12 @@ class AccessTest {
     access.look(kept);
     assertThat(access.named("shop").may()).containsExactly(Permission.parse("view:orders"));
   }
+
+  @Test
+  void aFileThatCannotBeUsedIsRefusedBeforeANodeRuns() throws Exception {
+    Access.check(file);
+    Refused.with(Refusal.INVALID, () -> Access.check(directory.resolve("none")), "'user add'");
+    Files.writeString(file, "{");
+    Refused.with(Refusal.INVALID, () -> Access.check(file), file.toString());
+  }
 }
