@@ -105,14 +105,20 @@ final class GroupLooks {
       this.scope = scope;
     }
 
+    /** Whatever happens, it comes to an end: others wait for it. */
     void begin() {
-      boolean all = scope.equals(GroupScope.ALL);
-      List<GroupState> groups = core().all(scope);
-      (all
-              ? activation.look(null, (core, read) -> read)
-              : activation.reports(topicsOf(groups), groups))
-          .onSuccess(this::read)
-          .onFailure(done::fail);
+      Future<GroupReports> read;
+      try {
+        List<GroupState> groups = core().all(scope);
+        read =
+            scope.equals(GroupScope.ALL)
+                ? activation.look(null, (core, reports) -> reports)
+                : activation.reports(topicsOf(groups), groups);
+      } catch (RuntimeException e) {
+        done.fail(e);
+        return;
+      }
+      read.onSuccess(this::read).onFailure(done::fail);
     }
 
     private DispatcherCore core() {
@@ -135,7 +141,6 @@ final class GroupLooks {
 
     private void read(GroupReports read) {
       reports = read;
-      left = core().all(scope).iterator();
       slice();
     }
 
@@ -144,6 +149,7 @@ final class GroupLooks {
       long beginNanos = System.nanoTime();
       long spentNanos = 0;
       try {
+        left = left == null ? core().all(scope).iterator() : left;
         while (left.hasNext() && spentNanos < SLICE_NANOS) {
           GroupState group = left.next();
           // It may have been forgotten meanwhile.

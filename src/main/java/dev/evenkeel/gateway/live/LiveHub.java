@@ -172,7 +172,7 @@ public final class LiveHub {
       if (!watchers.isEmpty()) {
         sources.want(
             watchers.stream()
-                .map(watcher -> watcher.scope().scope())
+                .map(Watcher::sees)
                 .distinct()
                 .reduce(GroupScope.NONE, GroupScope::plus));
       }

@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.live;
 
+import dev.evenkeel.bus.GroupScope;
 import dev.evenkeel.gateway.access.Caller;
 import dev.evenkeel.gateway.access.Principal;
 import dev.evenkeel.protocol.RefusedException;
@@ -20,6 +21,10 @@ final class Watcher {
   private final Caller caller;
   private Principal principal;
   private Principal scope;
+
+  /** What that sees. */
+  private GroupScope sees = GroupScope.NONE;
+
   private long seq;
   private int queued;
   private boolean needsSnapshot = true;
@@ -39,6 +44,11 @@ final class Watcher {
     return principal.seesAll() ? Principal.ANYBODY : principal;
   }
 
+  /** The groups and topics that it sees. */
+  GroupScope sees() {
+    return sees;
+  }
+
   /** Whose permissions say what it sees. */
   Principal scope() {
     return scope;
@@ -54,6 +64,7 @@ final class Watcher {
       if (!now.equals(principal)) {
         principal = now;
         scope = scopeOf(now);
+        sees = scope.scope();
         needsSnapshot = true;
       }
       return principal.seesNodes();
