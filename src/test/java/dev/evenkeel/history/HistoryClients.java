@@ -104,7 +104,7 @@ public final class HistoryClients {
     long producer = 1_000_000;
     for (Shard shard : shards) {
       for (int i = 0; i < PRODUCERS; i++) {
-        begin(new ProducerLoop(shard, TestUsers.producerId(producer++))::turn);
+        begin(new ProducerLoop(shard, producer++)::turn);
       }
       times(RIVALS, i -> begin(new RivalLoop(shard, "m" + i)::turn));
     }
@@ -224,9 +224,9 @@ public final class HistoryClients {
     private long sequence;
     private Batch batch;
 
-    ProducerLoop(Shard shard, long id) {
+    ProducerLoop(Shard shard, long number) {
       this.shard = shard;
-      this.id = id;
+      id = TestUsers.producerId(number);
       next();
     }
 
