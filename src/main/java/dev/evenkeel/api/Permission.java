@@ -77,6 +77,11 @@ public record Permission(Kind kind, String pattern) {
   }
 
   public boolean covers(String name) {
+    return covers(pattern, name);
+  }
+
+  /** Whether a name is that of a pattern, or begins as one with {@code *} at its end. */
+  public static boolean covers(String pattern, String name) {
     return pattern.endsWith(ANY)
         ? name.regionMatches(0, pattern, 0, pattern.length() - ANY.length())
         : name.equals(pattern);

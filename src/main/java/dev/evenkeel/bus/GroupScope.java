@@ -1,5 +1,6 @@
 package dev.evenkeel.bus;
 
+import dev.evenkeel.api.Permission;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
@@ -49,17 +50,8 @@ public record GroupScope(@Nullable List<String> groups, @Nullable List<String> t
   }
 
   private static boolean has(@Nullable List<String> patterns, String name) {
-    if (patterns == null) {
-      return true;
-    }
-    for (String pattern : patterns) {
-      if (pattern.endsWith(ANY)
-          ? name.regionMatches(0, pattern, 0, pattern.length() - ANY.length())
-          : name.equals(pattern)) {
-        return true;
-      }
-    }
-    return false;
+    return patterns == null
+        || patterns.stream().anyMatch(pattern -> Permission.covers(pattern, name));
   }
 
   /** What this one has, and what the other one has. */

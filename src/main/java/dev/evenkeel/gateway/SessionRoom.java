@@ -51,7 +51,7 @@ final class SessionRoom {
           .setFetchBytesMax(Math.min(options.getFetchBytesMax(), bytes));
     }
 
-    /** The session has ended. Does nothing if it was told before. */
+    /** Gives the room back when the session ends. A second call has no effect. */
     void give() {
       if (!given) {
         given = true;

@@ -2,6 +2,7 @@ package dev.evenkeel.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Closing;
 import dev.evenkeel.bus.share.FairShare;
 import dev.evenkeel.bus.share.Scarce;
 import dev.evenkeel.bus.share.Shares;
@@ -9,21 +10,15 @@ import dev.evenkeel.client.ConsumerOptions;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** How much memory messages may take that wait in sessions. */
 class SessionRoomTest {
   private static final long ALL = 128L << 20;
 
-  private final Vertx vertx = Vertx.vertx();
+  @Closing private final Vertx vertx = Vertx.vertx();
   private final FairShare share = Shares.of(vertx).divide(Scarce.SESSION_BYTES, ALL);
   private final SessionRoom room = new SessionRoom(share);
-
-  @AfterEach
-  void close() {
-    vertx.close().toCompletionStage().toCompletableFuture().join();
-  }
 
   private static int pending(SessionRoom.Room of) {
     return of.limit(new ConsumerOptions()).getPendingBytesMax();
